@@ -1,0 +1,96 @@
+import { Deadline } from '../deadline.js'
+import { CustodyError } from '../errors.js'
+import type { Identity } from '../identity.js'
+import type { Locator } from '../locator/locator.js'
+import type { Expectation } from '../serve/ownership.js'
+import { openSession, RpcFailure, type Session } from './open-session.js'
+
+/** What a runtime says of itself over an authenticated session. Still a claim where it speaks of pid and start: the kernel decides. */
+export interface Statement extends Identity {
+  name: string
+  instance: string
+  namespace: string | null
+  /** The canonical path, frozen at publication. */
+  locator: string
+  /** Its entry in the registry of the run it was born in, or null. */
+  registryEntry: string | null
+  endpoint: string
+  state: 'serving' | 'draining' | 'drained'
+}
+
+export interface ShutdownOptions {
+  /** With it the runtime compares once more, at this moment, and refuses a stranger. Without it this is an operator's stop. */
+  expect?: Expectation
+  /**
+   * How long the caller will wait for the exit, in milliseconds. The runtime may shorten its drain to it.
+   * @default the runtime's own `drainMs`
+   */
+  graceMs?: number
+}
+
+export interface ConnectOptions {
+  /**
+   * How long the proof, and each answer after it, may take, in milliseconds.
+   * @default 2_000
+   */
+  timeoutMs?: number
+}
+
+/** A session with a live runtime that has proved that it knows the locator's token. */
+export interface RuntimeClient extends AsyncDisposable {
+  /**
+   * Asks who it is.
+   * @throws CUSTODY_CONNECTION_CLOSED, CUSTODY_ANSWER_TIMEOUT
+   */
+  identify(): Promise<Statement>
+  /**
+   * Asks it to drain and to exit. Resolves when it has accepted; that it has exited is another fact.
+   * @throws CUSTODY_NOT_OWNER when it compared and refused; nothing has happened then
+   * @throws CUSTODY_CONNECTION_CLOSED, CUSTODY_ANSWER_TIMEOUT
+   */
+  shutdown(options?: ShutdownOptions): Promise<{ already: boolean }>
+  /** Resolves when the session has ended. A reason to look at the process, never a proof that it is gone. */
+  readonly ended: Promise<void>
+  close(): void
+}
+
+/**
+ * Connects to a runtime and has it prove itself.
+ *
+ * @param locator from `readLocator`
+ * @throws CUSTODY_CONNECT_FAILED nobody listens there
+ * @throws CUSTODY_CONNECTION_CLOSED the listener hung up
+ * @throws CUSTODY_PROOF_FALSE, CUSTODY_ANSWER_GARBAGE somebody else listens there; no secret was sent
+ * @throws CUSTODY_ANSWER_TIMEOUT no proof within `timeoutMs`
+ * @throws CUSTODY_UNSAFE_DIRECTORY others can write to the directory of its socket
+ */
+export async function connectRuntime(locator: Locator, { timeoutMs = 2_000 }: ConnectOptions = {}): Promise<RuntimeClient> {
+  const session = await openSession(locator, Deadline.after(timeoutMs))
+  return {
+    identify: async () => (await session.call('identify', {}, Deadline.after(timeoutMs))) as Statement,
+    shutdown: (options) => requestShutdown(session, locator.name, options, Deadline.after(timeoutMs)),
+    ended: session.ended,
+    close: () => session.close(),
+    [Symbol.asyncDispose]: async () => session.close(),
+  }
+}
+
+/** Asks over an open session for the shutdown, and turns the refusal of a stranger into its error. */
+export async function requestShutdown(
+  session: Session,
+  name: string,
+  options: ShutdownOptions = {},
+  deadline: Deadline,
+): Promise<{ already: boolean }> {
+  try {
+    return (await session.call('shutdown', options, deadline)) as { already: boolean }
+  } catch (error) {
+    const data = error instanceof RpcFailure ? (error.error.data as { code?: unknown; reason?: unknown } | undefined) : undefined
+    if (data?.code !== 'not_owner') throw error
+    throw new CustodyError('CUSTODY_NOT_OWNER', `Could not stop runtime "${name}": it refused, because ${data.reason}.`, {
+      hint: 'it belongs to somebody else, or was restarted. It goes on as before.',
+      facts: { name, reason: data.reason },
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,47 @@
+import { clock } from './clock.js'
+
+/** An absolute moment. It is split among steps and never stretched: an additional step gets what is left. */
+export class Deadline {
+  readonly at: number
+
+  private constructor(at: number) {
+    this.at = at
+  }
+
+  /** @param ms milliseconds from now; `Infinity` never passes. */
+  static after(ms: number): Deadline {
+    return new Deadline(clock.now() + ms)
+  }
+
+  /** The earlier of this deadline and `ms` milliseconds from now. */
+  within(ms: number): Deadline {
+    return new Deadline(Math.min(this.at, clock.now() + ms))
+  }
+
+  /** A later deadline, for what happens after this one has passed. */
+  plus(ms: number): Deadline {
+    return new Deadline(this.at + ms)
+  }
+
+  /** Milliseconds left, never negative. */
+  get leftMs(): number {
+    return Math.max(0, this.at - clock.now())
+  }
+
+  get hasPassed(): boolean {
+    return clock.now() >= this.at
+  }
+
+  /** Calls `action` once when the deadline passes. The returned function cancels it. A waiting deadline keeps the process alive. */
+  onPassed(action: () => void): () => void {
+    // setTimeout takes 31 bits; a later deadline than 24 days is none.
+    if (this.leftMs > 2 ** 31 - 1) return () => {}
+    const timer = clock.setTimeout(action, Math.ceil(this.leftMs))
+    return () => clock.clearTimeout(timer)
+  }
+}
+
+/** Resolves after `ms` milliseconds of the true clock. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => clock.setTimeout(resolve, ms))
+}

@@ -1,0 +1,114 @@
+import { linkSync, lstatSync, realpathSync, unlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { CustodyError, hasCode } from '../errors.js'
+import type { Locator } from './locator.js'
+import { readLocator } from './read-locator.js'
+
+/** A locator that this process has put at a path, and may take away again. */
+export interface Publication {
+  /** The canonical path, as it was at the moment of publication. */
+  readonly path: string
+  /** Removes the locator if it is still this one. Tells whether it did. */
+  withdraw(): boolean
+}
+
+/**
+ * The one canonical name of a path whose file may not exist yet: its parent is resolved, its last part stays.
+ * @throws CUSTODY_PUBLICATION_FAILED when the parent directory is missing or has a name that is not UTF-8
+ */
+export function canonicalPath(path: string): string {
+  let canonical: string
+  try {
+    canonical = join(realpathSync.native(dirname(path)), basename(path))
+  } catch (cause) {
+    throw failed(path, `its directory cannot be reached (${(cause as NodeJS.ErrnoException).code})`, 'create the directory first.', cause)
+  }
+  if (canonical.includes('\ufffd')) throw failed(path, 'its path is not UTF-8', 'choose a path that is.')
+  return canonical
+}
+
+/**
+ * Puts a locator at a canonical path, whole or not at all, and never over anything that is there: of many that try at once, one wins.
+ * The locator of a runtime that is gone is moved out of the way first.
+ *
+ * @param isGone whether the runtime of a locator found at the path is proven to have ended
+ * @throws CUSTODY_PUBLICATION_FAILED without any effect, and without the token
+ */
+export async function publishLocator(
+  path: string,
+  locator: Locator,
+  isGone: (found: Locator) => Promise<boolean>,
+): Promise<Publication> {
+  const draft = join(dirname(path), `.${basename(path)}.${locator.instance}`)
+  try {
+    await removeStale(path, isGone)
+    writeFileSync(draft, JSON.stringify(locator), { flag: 'wx', mode: 0o600 })
+    try {
+      // A link, not a rename: a rename replaces what is there.
+      linkSync(draft, path)
+    } finally {
+      unlinkSync(draft)
+    }
+  } catch (cause) {
+    if (hasCode(cause, 'CUSTODY_PUBLICATION_FAILED')) throw cause
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw failed(path, 'another runtime has published there first', 'use that one, or stop it.', cause)
+    throw failed(path, `the file cannot be written (${code})`, 'make the directory writable, with room on its disk.', cause)
+  }
+  return { path, withdraw: () => withdraw(path, locator.instance) }
+}
+
+async function removeStale(path: string, isGone: (found: Locator) => Promise<boolean>): Promise<void> {
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return
+  const found = readOwnLocator(path)
+  if (found === null) throw failed(path, 'something that is no locator of yours is there', 'move it away, or choose another path.')
+  if (!(await isGone(found))) {
+    throw failed(path, `the runtime "${found.name}" (pid ${found.pid}) that published there may still run`, 'use that one, or stop it.')
+  }
+  // Of all that found the same dead locator one may remove it, and whoever holds the claim has looked at what it removes: a new
+  // runtime's locator, put here since, is never touched.
+  const claim = join(dirname(path), `.${basename(path)}.${found.instance}.stale`)
+  try {
+    linkSync(path, claim)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (code === 'ENOENT') return
+    if (code === 'EEXIST') throw failed(path, 'another runtime is publishing there at this moment', `use that one; if there is none, remove ${claim}.`, cause)
+    throw cause
+  }
+  try {
+    if (readOwnLocator(claim)?.instance === found.instance) unlinkSync(path)
+  } finally {
+    unlinkSync(claim)
+  }
+}
+
+function readOwnLocator(path: string): Locator | null {
+  try {
+    return readLocator(path)
+  } catch (error) {
+    if (hasCode(error, 'CUSTODY_LOCATOR_INVALID') || hasCode(error, 'CUSTODY_LOCATOR_MISSING')) return null
+    throw error
+  }
+}
+
+function withdraw(path: string, instance: string): boolean {
+  if (readOwnLocator(path)?.instance !== instance) return false
+  try {
+    unlinkSync(path)
+    return true
+  } catch (error) {
+    // The directory may have become somebody else's, or have gone, since.
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false
+    throw error
+  }
+}
+
+function failed(path: string, reason: string, hint: string, cause?: unknown): CustodyError {
+  return new CustodyError('CUSTODY_PUBLICATION_FAILED', `Could not publish the locator ${path}: ${reason}.`, {
+    hint,
+    facts: { path, reason },
+    cause,
+  })
+}

@@ -1,0 +1,29 @@
+import type { Identity } from '../identity.js'
+import { darwin } from './darwin.js'
+import { linux } from './linux.js'
+import { windows } from './windows.js'
+
+/** What this package asks of an operating system. */
+export interface RuntimePlatform {
+  /** Longest socket path in bytes, without the closing zero. Node 20 truncates longer ones without a word. */
+  readonly socketPathBytes: number
+  /** Whether files have owners and modes that mean something. */
+  readonly hasFileModes: boolean
+  readonly hasUnixSockets: boolean
+  /** The kernel's start time of a live process; null when there is none of that number, or only a zombie, or the platform does not tell. */
+  readStart(pid: number): string | null
+  /** Boot id and namespaces of this process: what a start time is relative to. */
+  readOrigin(): Pick<Identity, 'boot' | 'pidns' | 'timens'>
+}
+
+/** The only place in this package that asks which operating system it is. */
+export const platform: RuntimePlatform =
+  process.platform === 'linux' ? linux : process.platform === 'win32' ? windows : darwin
+
+let own: Identity | undefined
+
+/** The identity of this process. */
+export function ownIdentity(): Identity {
+  own ??= { pid: process.pid, start: platform.readStart(process.pid), ...platform.readOrigin() }
+  return own
+}

@@ -1,0 +1,54 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import type { RuntimePlatform } from './index.js'
+
+export const linux: RuntimePlatform = {
+  socketPathBytes: 107,
+  hasFileModes: true,
+  hasUnixSockets: true,
+
+  readStart(pid) {
+    const stat = readOrNull(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+    return stat === null ? null : (parseStat(stat)?.start ?? null)
+  },
+
+  readOrigin() {
+    return {
+      boot: readOrNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()),
+      pidns: readOrNull(() => readlinkSync('/proc/self/ns/pid')),
+      timens: readOrNull(() => readlinkSync('/proc/self/ns/time')),
+    }
+  },
+}
+
+export interface ProcessStat {
+  pid: number
+  /** The executable's short name. */
+  comm: string
+  parent: number
+  /** Clock ticks since boot. */
+  start: string
+}
+
+/** Reads a line of /proc/<pid>/stat. A process that has exited and only waits to be reaped is no process any more: null. */
+export function parseStat(line: string): ProcessStat | null {
+  // The name is in parentheses and may hold any byte, spaces and parentheses among them.
+  const open = line.indexOf('(')
+  const close = line.lastIndexOf(')')
+  const fields = line.slice(close + 2).split(' ')
+  const [state, parent] = fields
+  const start = fields[19]
+  if (open < 0 || close < 0 || state === undefined || parent === undefined || start === undefined) return null
+  if (state === 'Z' || state === 'X') return null
+  return { pid: Number(line.slice(0, open)), comm: line.slice(open + 1, close), parent: Number(parent), start }
+}
+
+/** Null when the kernel has no such file, no such process, or does not let us see it. Every other failure is a fault. */
+export function readOrNull<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ESRCH' || code === 'EACCES' || code === 'EPERM' || code === 'ENOTDIR') return null
+    throw error
+  }
+}

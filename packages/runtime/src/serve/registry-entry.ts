@@ -1,0 +1,50 @@
+import { linkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isNamespaceId, type Locator } from '../locator/locator.js'
+import { findExposure } from '../locator/private-directory.js'
+
+/** The namespace that a process was born in: its id, and the directory of the run. */
+export interface Birthplace {
+  namespace: string
+  runDirectory: string
+}
+
+export const NAMESPACE_VARIABLE = 'CUSTODY_NAMESPACE'
+
+/**
+ * Reads `CUSTODY_NAMESPACE=<id>:<absolute run directory>`. A value that is not one, or a run that has ended, is no reason for a
+ * daemon not to start: it is then outside of every namespace.
+ */
+export function readBirthplace(env: NodeJS.ProcessEnv): Birthplace | null {
+  const value = env[NAMESPACE_VARIABLE] ?? ''
+  const colon = value.indexOf(':')
+  const [namespace, runDirectory] = [value.slice(0, colon), value.slice(colon + 1)]
+  if (colon < 0 || !isNamespaceId(namespace) || findExposure(runDirectory) !== null) return null
+  return { namespace, runDirectory }
+}
+
+/** The path of a runtime's entry in its run's registry. */
+export function registryEntryPath({ namespace, runDirectory }: Birthplace, instance: string): string {
+  return join(runDirectory, 'registry', `${namespace}--${instance}.json`)
+}
+
+/** Leaves a full copy of the locator with the run. Its test can find it there even when the locator itself was moved or deleted. */
+export function registerLocator(path: string, locator: Locator): void {
+  // A name with a leading dot is half-made, and readers leave it alone.
+  const draft = join(path, '..', `.${locator.instance}`)
+  writeFileSync(draft, JSON.stringify(locator), { flag: 'wx', mode: 0o600 })
+  try {
+    linkSync(draft, path)
+  } finally {
+    unlinkSync(draft)
+  }
+}
+
+/** Takes the copy away again. The run may have done so before. */
+export function unregisterLocator(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
