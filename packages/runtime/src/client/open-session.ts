@@ -5,6 +5,7 @@ import { Deadline } from '../deadline.js'
 import { CustodyError, type RuntimeErrorCode } from '../errors.js'
 import type { Locator } from '../locator/locator.js'
 import { checkPrivateDirectory } from '../locator/private-directory.js'
+import { platform } from '../platform/index.js'
 import { PEER_LINE_BYTES, STRANGER_LINE_BYTES } from '../wire/bounds.js'
 import { parseEndpoint } from '../wire/endpoint.js'
 import { isObject, parseJson } from '../wire/json.js'
@@ -42,12 +43,7 @@ export class RpcFailure extends Error {
  * stranger that listens there learns nothing.
  */
 export function openSession(locator: Locator, deadline: Deadline): Promise<Session> {
-  const problem = (code: RuntimeErrorCode, observed: string, cause?: unknown) =>
-    new CustodyError(code, `Could not reach runtime "${locator.name}" at ${locator.endpoint}: ${observed}.`, {
-      hint: hints[code] ?? 'look at the process that listens there.',
-      facts: { name: locator.name, endpoint: locator.endpoint, pid: locator.pid },
-      cause,
-    })
+  const problem = (code: RuntimeErrorCode, observed: string, cause?: unknown) => problemWith(locator, code, observed, cause)
 
   return new Promise((resolve, reject) => {
     const socket = dial(locator)
@@ -150,20 +146,30 @@ function dial(locator: Locator): Socket {
   const endpoint = parseEndpoint(locator.endpoint)
   if (endpoint === null) throw new TypeError(`Not an endpoint: ${locator.endpoint}`)
   if (endpoint.kind === 'tcp') return connect({ host: endpoint.host, port: endpoint.port })
-  // In a directory that others can write to, anybody may have put a listener.
-  if (endpoint.kind === 'unix') checkSocketDirectory(endpoint.path, locator)
+  if (endpoint.kind === 'unix') checkSocketPath(endpoint.path, locator)
   return connect({ path: endpoint.path })
 }
 
-function checkSocketDirectory(path: string, locator: Locator): void {
+function checkSocketPath(path: string, locator: Locator): void {
+  const bytes = Buffer.byteLength(path)
+  // Node 20 would connect to whoever listens at the path as it was cut.
+  if (bytes > platform.socketPathBytes) {
+    const observed = `its path has ${bytes} bytes, and a socket may have ${platform.socketPathBytes}`
+    throw problemWith(locator, 'CUSTODY_CONNECT_FAILED', observed)
+  }
   try {
+    // In a directory that others can write to, anybody may have put a listener.
     checkPrivateDirectory(dirname(path))
   } catch (cause) {
     if ((cause as CustodyError).facts?.['exposure'] !== 'it does not exist') throw cause
-    throw new CustodyError('CUSTODY_CONNECT_FAILED', `Could not reach runtime "${locator.name}" at ${locator.endpoint}: its directory is gone.`, {
-      hint: hints.CUSTODY_CONNECT_FAILED as string,
-      facts: { name: locator.name, endpoint: locator.endpoint, pid: locator.pid },
-      cause,
-    })
+    throw problemWith(locator, 'CUSTODY_CONNECT_FAILED', 'its directory is gone', cause)
   }
+}
+
+function problemWith(locator: Locator, code: RuntimeErrorCode, observed: string, cause?: unknown): CustodyError {
+  return new CustodyError(code, `Could not reach runtime "${locator.name}" at ${locator.endpoint}: ${observed}.`, {
+    hint: hints[code] ?? 'look at the process that listens there.',
+    facts: { name: locator.name, endpoint: locator.endpoint, pid: locator.pid },
+    cause,
+  })
 }

@@ -19,6 +19,8 @@ export interface Locator extends Identity {
   created: string
   /** The product's own, for its own clients. */
   details: Readonly<Record<string, JsonValue>>
+  /** Only in the copy that a registry holds: the frozen path of the locator itself. */
+  path?: string
 }
 
 /** A locator and its details may have this many bytes. */
@@ -31,7 +33,7 @@ export function isNamespaceId(value: unknown): value is string {
   return typeof value === 'string' && NAMESPACE.test(value)
 }
 
-const fieldRules: Readonly<Record<keyof Locator, (value: unknown) => boolean>> = {
+const fieldRules: Readonly<Record<Exclude<keyof Locator, 'path'>, (value: unknown) => boolean>> = {
   version: (value) => value === 1,
   name: (value) => typeof value === 'string' && value.length > 0 && value.length <= 128,
   pid: (value) => Number.isSafeInteger(value) && (value as number) > 0,
@@ -48,7 +50,7 @@ const fieldRules: Readonly<Record<keyof Locator, (value: unknown) => boolean>> =
 }
 
 /** Fields shared by a locator and by what a runtime says of itself; used to check both by one rule. */
-export function isFieldValid(field: keyof Locator, value: unknown): boolean {
+export function isFieldValid(field: keyof typeof fieldRules, value: unknown): boolean {
   return fieldRules[field](value)
 }
 
@@ -56,12 +58,13 @@ export function isFieldValid(field: keyof Locator, value: unknown): boolean {
 export function parseLocator(text: string): { locator: Locator } | { problem: string } {
   const value = parseJson(text)
   if (!isObject(value)) return { problem: 'it is not a JSON object' }
-  const fields = Object.keys(fieldRules) as (keyof Locator)[]
+  const fields = Object.keys(fieldRules) as (keyof typeof fieldRules)[]
   for (const field of fields) {
     if (!(field in value)) return { problem: `the field "${field}" is missing` }
     if (!isFieldValid(field, value[field])) return { problem: `the field "${field}" is malformed` }
   }
-  return { locator: Object.fromEntries(fields.map((field) => [field, value[field]])) as unknown as Locator }
+  const locator = Object.fromEntries(fields.map((field) => [field, value[field]])) as unknown as Locator
+  return { locator: typeof value['path'] === 'string' ? { ...locator, path: value['path'] } : locator }
 }
 
 function isTextOrNull(value: unknown): boolean {

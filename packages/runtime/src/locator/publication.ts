@@ -39,9 +39,24 @@ export async function publishLocator(
   locator: Locator,
   isGone: (found: Locator) => Promise<boolean>,
 ): Promise<Publication> {
-  const draft = join(dirname(path), `.${basename(path)}.${locator.instance}`)
   try {
     await removeStale(path, isGone)
+  } catch (cause) {
+    throw hasCode(cause, 'CUSTODY_PUBLICATION_FAILED') ? cause : notWritten(path, cause)
+  }
+  putLocator(path, locator, `.${basename(path)}.${locator.instance}`)
+  return { path, withdraw: () => readOwnLocator(path)?.instance === locator.instance && removeIfAllowed(path) }
+}
+
+/**
+ * Writes a locator to a path, whole or not at all, and never over anything that is there.
+ *
+ * @param draftName where it is written first, in the same directory
+ * @throws CUSTODY_PUBLICATION_FAILED without any effect, and without the token
+ */
+export function putLocator(path: string, locator: Locator, draftName: string): void {
+  const draft = join(dirname(path), draftName)
+  try {
     writeFileSync(draft, JSON.stringify(locator), { flag: 'wx', mode: 0o600 })
     try {
       // A link, not a rename: a rename replaces what is there.
@@ -50,12 +65,22 @@ export async function publishLocator(
       unlinkSync(draft)
     }
   } catch (cause) {
-    if (hasCode(cause, 'CUSTODY_PUBLICATION_FAILED')) throw cause
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'EEXIST') throw failed(path, 'another runtime has published there first', 'use that one, or stop it.', cause)
-    throw failed(path, `the file cannot be written (${code})`, 'make the directory writable, with room on its disk.', cause)
+    throw hasCode(cause, 'EEXIST')
+      ? failed(path, 'another runtime has published there first', 'use that one, or stop it.', cause)
+      : notWritten(path, cause)
   }
-  return { path, withdraw: () => withdraw(path, locator.instance) }
+}
+
+/** Removes a file that may have gone, or whose directory may have become somebody else's, since. Tells whether it did. */
+export function removeIfAllowed(path: string): boolean {
+  try {
+    unlinkSync(path)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false
+    throw error
+  }
 }
 
 async function removeStale(path: string, isGone: (found: Locator) => Promise<boolean>): Promise<void> {
@@ -92,17 +117,9 @@ function readOwnLocator(path: string): Locator | null {
   }
 }
 
-function withdraw(path: string, instance: string): boolean {
-  if (readOwnLocator(path)?.instance !== instance) return false
-  try {
-    unlinkSync(path)
-    return true
-  } catch (error) {
-    // The directory may have become somebody else's, or have gone, since.
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false
-    throw error
-  }
+function notWritten(path: string, cause: unknown): CustodyError {
+  const { code } = cause as NodeJS.ErrnoException
+  return failed(path, `the file cannot be written (${code})`, 'make the directory writable, with room on its disk.', cause)
 }
 
 function failed(path: string, reason: string, hint: string, cause?: unknown): CustodyError {

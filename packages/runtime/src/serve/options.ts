@@ -1,8 +1,10 @@
+import { constants } from 'node:os'
 import { isAbsolute } from 'node:path'
+import { inspect } from 'node:util'
 import { isMainThread } from 'node:worker_threads'
 import { CustodyError } from '../errors.js'
 import { DETAILS_BYTES } from '../locator/locator.js'
-import type { JsonValue } from '../wire/json.js'
+import { isObject, type JsonValue, parseJson } from '../wire/json.js'
 
 /** Why a runtime drains. */
 export type ShutdownReason = 'request' | 'signal' | 'idle' | 'close'
@@ -55,7 +57,7 @@ export interface ServeRuntimeOptions {
 
 /** @throws CUSTODY_INVALID_OPTION, CUSTODY_NOT_MAIN_THREAD */
 export function checkOptions(options: ServeRuntimeOptions): void {
-  const { name, locator, onShutdown, drainMs = 0, idleMs = 0, details = {}, signals = [] } = options
+  const { name, locator, onShutdown, drainMs = 0, idleMs = 0, details = {}, signals = [], exit = true } = options
   if (!isMainThread) {
     throw new CustodyError('CUSTODY_NOT_MAIN_THREAD', `Could not serve runtime "${name}": this is a worker thread.`, {
       hint: 'call serveRuntime in the main thread: a thread cannot exit for its process.',
@@ -67,9 +69,27 @@ export function checkOptions(options: ServeRuntimeOptions): void {
   if (typeof onShutdown !== 'function') refuse('onShutdown', onShutdown, 'a function')
   if (!isDuration(drainMs)) refuse('drainMs', drainMs, 'milliseconds, 0 or more')
   if (!isDuration(idleMs)) refuse('idleMs', idleMs, 'milliseconds, 0 or more, or Infinity')
-  const bytes = Buffer.byteLength(JSON.stringify(details) ?? '')
+  const json = asJson(details)
+  if (!isObject(parseJson(json))) refuse('details', details, 'an object of JSON values')
+  const bytes = Buffer.byteLength(json)
   if (bytes > DETAILS_BYTES) refuse('details', `${bytes} bytes`, `at most ${DETAILS_BYTES} bytes of JSON`)
-  if (signals !== false && !signals.every((signal) => typeof signal === 'string')) refuse('signals', signals, 'a list of signal names, or false')
+  if (signals !== false && !(Array.isArray(signals) && signals.every(canListenTo))) {
+    refuse('signals', signals, 'a list of signals that a process can listen to, or false')
+  }
+  if (typeof exit !== 'boolean') refuse('exit', exit, 'true or false')
+}
+
+/** The JSON of a value; an empty text when it has none, like a circle, a bigint, or a function. */
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+function canListenTo(signal: unknown): boolean {
+  return typeof signal === 'string' && signal in constants.signals && signal !== 'SIGKILL' && signal !== 'SIGSTOP'
 }
 
 function isDuration(value: unknown): boolean {
@@ -77,8 +97,12 @@ function isDuration(value: unknown): boolean {
 }
 
 function refuse(option: string, given: unknown, expected: string): never {
-  throw new CustodyError('CUSTODY_INVALID_OPTION', `Could not serve a runtime: the option ${option} is ${JSON.stringify(given)}.`, {
+  throw new CustodyError('CUSTODY_INVALID_OPTION', `Could not serve a runtime: the option ${option} is ${shorten(inspect(given))}.`, {
     hint: `give ${expected}.`,
     facts: { option, expected },
   })
+}
+
+function shorten(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }

@@ -51,8 +51,10 @@ export class ProtocolServer {
     this.#sockets.add(socket)
     this.#strangers.add(socket)
     if (this.#strangers.size > MAX_STRANGERS) {
-      const [oldest] = this.#strangers
-      oldest?.destroy()
+      const oldest = this.#strangers.values().next().value as Socket
+      // At once: its 'close' may come after the next connection, which must not find it here again.
+      this.#strangers.delete(oldest)
+      oldest.destroy()
     }
     const slow = clock.setTimeout(() => socket.destroy(), AUTHENTICATION_MS)
     slow.unref()

@@ -1,7 +1,7 @@
-import { linkSync, unlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { isNamespaceId, type Locator } from '../locator/locator.js'
 import { findExposure } from '../locator/private-directory.js'
+import { putLocator, removeIfAllowed } from '../locator/publication.js'
 
 /** The namespace that a process was born in: its id, and the directory of the run. */
 export interface Birthplace {
@@ -19,7 +19,7 @@ export function readBirthplace(env: NodeJS.ProcessEnv): Birthplace | null {
   const value = env[NAMESPACE_VARIABLE] ?? ''
   const colon = value.indexOf(':')
   const [namespace, runDirectory] = [value.slice(0, colon), value.slice(colon + 1)]
-  if (colon < 0 || !isNamespaceId(namespace) || findExposure(runDirectory) !== null) return null
+  if (colon < 0 || !isNamespaceId(namespace) || !isAbsolute(runDirectory) || findExposure(runDirectory) !== null) return null
   return { namespace, runDirectory }
 }
 
@@ -28,23 +28,16 @@ export function registryEntryPath({ namespace, runDirectory }: Birthplace, insta
   return join(runDirectory, 'registry', `${namespace}--${instance}.json`)
 }
 
-/** Leaves a full copy of the locator with the run. Its test can find it there even when the locator itself was moved or deleted. */
+/**
+ * Leaves a full copy of the locator with the run. Its test can find it there even when the locator itself was moved or deleted.
+ * @throws CUSTODY_PUBLICATION_FAILED when it cannot be written
+ */
 export function registerLocator(path: string, locator: Locator): void {
   // A name with a leading dot is half-made, and readers leave it alone.
-  const draft = join(path, '..', `.${locator.instance}`)
-  writeFileSync(draft, JSON.stringify(locator), { flag: 'wx', mode: 0o600 })
-  try {
-    linkSync(draft, path)
-  } finally {
-    unlinkSync(draft)
-  }
+  putLocator(path, locator, `.${locator.instance}`)
 }
 
 /** Takes the copy away again. The run may have done so before. */
 export function unregisterLocator(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
+  removeIfAllowed(path)
 }

@@ -110,7 +110,7 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
   async function publish(): Promise<void> {
     await listen(protocol.server, locator.endpoint.slice(locator.endpoint.indexOf(':') + 1))
     // First where its test looks, then where the world looks: whoever can reach it is able to account for it.
-    if (registryEntry !== null) registerLocator(registryEntry, locator)
+    if (registryEntry !== null) registerLocator(registryEntry, { ...locator, path })
     publication = await publishLocator(path, locator, isReplaceable)
   }
 

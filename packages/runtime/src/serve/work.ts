@@ -4,6 +4,7 @@ import { clock } from '../clock.js'
 export class Work {
   #pending = 0
   #waiting: (() => void)[] = []
+  #hasStoppedWaiting = false
   #idle: NodeJS.Timeout | undefined
   readonly #idleMs: number
   readonly #onIdle: () => void
@@ -41,11 +42,12 @@ export class Work {
 
   /** No idle exit any more. */
   stopWaiting(): void {
+    this.#hasStoppedWaiting = true
     clock.clearTimeout(this.#idle)
   }
 
   #rest(): void {
     clock.clearTimeout(this.#idle)
-    if (this.#idleMs < 2 ** 31) this.#idle = clock.setTimeout(this.#onIdle, this.#idleMs)
+    if (!this.#hasStoppedWaiting && this.#idleMs < 2 ** 31) this.#idle = clock.setTimeout(this.#onIdle, this.#idleMs)
   }
 }

@@ -1,0 +1,3 @@
+import { withCustody } from '@custody/jest/config'
+
+export default withCustody({ testMatch: ['**/*.jest.test.js'], transform: {}, testTimeout: 30_000 })

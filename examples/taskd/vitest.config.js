@@ -1,0 +1,7 @@
+import { custodyPlugin } from '@custody/vitest/plugin'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  plugins: [custodyPlugin()],
+  test: { include: ['**/*.vitest.test.js'], testTimeout: 30_000 },
+})

@@ -1,0 +1,123 @@
+import { CustodyError } from '@custody/runtime'
+import type { ExecOptions, ExecResult } from '../launch/exec.js'
+import type { Namespace } from '../namespace/namespace.js'
+import type { Inspection } from '../provenance/inspection.js'
+import type { Receipt } from '../report/receipt.js'
+import type { Scope } from '../scope/scope.js'
+import { assertOpen, currentScope } from './current-scope.js'
+
+/** What one scope can do. */
+export interface ScopeMembers {
+  /**
+   * Runs a command to its end in this namespace: its home and its directory for temporary files are the namespace's own.
+   * @throws CUSTODY_COMMAND_FAILED unless `reject` is false, CUSTODY_COMMAND_NOT_STARTED, CUSTODY_SCOPE_ENDED
+   */
+  exec(file: string, args?: readonly string[], options?: ExecOptions): Promise<ExecResult>
+  /** All runtimes of this scope that are published now, each with its verdict. */
+  runtimes(): Promise<Inspection[]>
+  /**
+   * Judges one locator, without any effect.
+   * @throws CUSTODY_LOCATOR_MISSING, CUSTODY_SCOPE_ENDED
+   */
+  inspect(locatorPath: string): Promise<Inspection>
+  /**
+   * Retires one runtime now, and resolves when its exit was observed.
+   * @throws CUSTODY_NOT_OWNED, with the `inspection`, when it is not this scope's own: it goes on untouched
+   * @throws CUSTODY_LOCATOR_MISSING, CUSTODY_SCOPE_ENDED, CUSTODY_SHUTDOWN_UNANSWERED, CUSTODY_EXIT_NOT_OBSERVED, CUSTODY_EXIT_UNOBSERVABLE
+   */
+  retire(locatorPath: string): Promise<Receipt>
+}
+
+/** A namespace beside that of the test. */
+export interface OpenedNamespace extends Namespace, ScopeMembers, AsyncDisposable {
+  /** Retires what is its own and removes its directory. @throws what made it fail */
+  close(): Promise<Receipt[]>
+}
+
+/** The scope that is running: the test, or the file in beforeAll, at the top level and in file-scoped fixtures. */
+export interface Custody extends ScopeMembers {
+  readonly namespace: Namespace
+  /**
+   * Opens a second namespace beside this one. What belongs to one is foreign to the other. It ends with this scope at the latest.
+   * @throws CUSTODY_NAMESPACE_TAKEN when this scope has opened one of that name already
+   */
+  openNamespace(name: string): OpenedNamespace
+}
+
+/** The `custody` object: each member acts in the scope that runs at the call. */
+export const custody: Custody = {
+  get namespace() {
+    return currentScope('read namespace').namespace
+  },
+  openNamespace(name) {
+    return asOpened(openSibling(currentScope('openNamespace'), name))
+  },
+  ...membersOf((verb) => currentScope(verb)),
+}
+
+function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
+  // The scope is taken before the first await: afterwards the test may be over.
+  return {
+    async exec(file, args = [], options = {}) {
+      const scope = scopeFor('exec')
+      const { exec } = await import('../launch/exec.js')
+      const { namespace, run } = scope
+      return exec(file, args, { ...options, cwd: options.cwd ?? run.root, env: { ...process.env, ...namespace.env, ...options.env } })
+    },
+    async runtimes() {
+      const scope = scopeFor('runtimes')
+      const { inspectAll } = await import('../scope/inspect.js')
+      return inspectAll(scope)
+    },
+    async inspect(locatorPath) {
+      const scope = scopeFor('inspect')
+      const { inspect } = await import('../scope/inspect.js')
+      return inspect(scope, locatorPath)
+    },
+    async retire(locatorPath) {
+      const scope = scopeFor('retire')
+      const { retireNow } = await import('../scope/inspect.js')
+      return retireNow(scope, locatorPath)
+    },
+  }
+}
+
+function openSibling(scope: Scope, name: string): Scope {
+  if (!scope.siblings.has(name)) return scope.openSibling(name)
+  throw new CustodyError('CUSTODY_NAMESPACE_TAKEN', `Could not open the namespace "${name}" in ${scope.name}: it is open already.`, {
+    hint: 'use the one that the first call returned, or another name.',
+    facts: { name, scope: scope.name },
+  })
+}
+
+function asOpened(sibling: Scope): OpenedNamespace {
+  const { namespace } = sibling
+  const close = async () => {
+    const { failures, receipts } = await sibling.settle({ hasFailed: false })
+    if (failures.length === 1) throw failures[0]
+    if (failures.length > 1) throw new AggregateError(failures, `Could not close the namespace ${sibling.name}.`)
+    return [...receipts]
+  }
+  return {
+    get id() {
+      return namespace.id
+    },
+    get dir() {
+      return namespace.dir
+    },
+    get home() {
+      return namespace.home
+    },
+    get tmp() {
+      return namespace.tmp
+    },
+    get env() {
+      return namespace.env
+    },
+    ...membersOf((verb) => assertOpen(sibling, verb)),
+    close,
+    async [Symbol.asyncDispose]() {
+      await close()
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import { CustodyError } from '@custody/runtime'
+import { clock } from '@custody/runtime/internals'
+import { execa } from 'execa'
+import { OutputCollector } from './output-collector.js'
+
+export interface ExecOptions {
+  /** Text for the command's standard input. @default none: it reads the end at once */
+  input?: string
+  /** @default the project's root */
+  cwd?: string
+  /** On top of the test's environment and the namespace's; `undefined` removes a variable. */
+  env?: Readonly<Record<string, string | undefined>>
+  /** Ends the command after this many milliseconds. @default none */
+  timeout?: number
+  /** Whether a failure rejects. @default true */
+  reject?: boolean
+}
+
+export interface ExecResult {
+  readonly stdout: string
+  readonly stderr: string
+  /** Both, in the order of their arrival. */
+  readonly all: string
+  /** Null when a signal ended it. */
+  readonly exitCode: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly timedOut: boolean
+  readonly durationMs: number
+}
+
+/** Time between TERM and KILL for a command that ran out of time, in milliseconds. */
+const FORCE_AFTER_MS = 1_000
+
+/**
+ * Runs a command to its own end, and not to that of what it leaves behind: a daemon that holds its output does not hold the caller.
+ *
+ * @throws CUSTODY_COMMAND_FAILED when it exits with another code than 0, by a signal, or out of time, unless `reject` is false
+ * @throws CUSTODY_COMMAND_NOT_STARTED
+ */
+export async function exec(
+  file: string,
+  args: readonly string[],
+  options: ExecOptions & { cwd: string; env: Readonly<Record<string, string | undefined>> },
+): Promise<ExecResult> {
+  const { cwd, env, input, reject = true, timeout = 0 } = options
+  const begun = clock.now()
+  const subprocess = execa(file, [...args], {
+    cwd,
+    env,
+    extendEnv: false,
+    preferLocal: true,
+    localDir: cwd,
+    buffer: false,
+    reject: false,
+    cleanup: true,
+    ...(input === undefined ? { stdin: 'ignore' } : { input }),
+  })
+  // Its promise waits for the end of the output, which a daemon may hold for ever.
+  subprocess.catch(() => undefined)
+  const output = new OutputCollector(subprocess.stdout, subprocess.stderr)
+
+  let timedOut = false
+  const timer =
+    timeout > 0
+      ? clock.setTimeout(() => {
+          timedOut = subprocess.kill('SIGTERM')
+          clock.setTimeout(() => subprocess.kill('SIGKILL'), FORCE_AFTER_MS).unref()
+        }, timeout)
+      : undefined
+  const ended = await new Promise<{ exitCode: number | null; signal: NodeJS.Signals | null }>((resolve, fail) => {
+    subprocess.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
+    subprocess.once('error', (cause) => fail(notStarted(file, args, cwd, cause)))
+  }).finally(() => clock.clearTimeout(timer))
+  await output.drain()
+
+  const result: ExecResult = { ...output.texts(), ...ended, timedOut, durationMs: Math.round(clock.now() - begun) }
+  if (reject && (result.exitCode !== 0 || timedOut)) throw failed(file, args, result)
+  return result
+}
+
+function notStarted(file: string, args: readonly string[], cwd: string, cause: Error): CustodyError {
+  const { code } = cause as NodeJS.ErrnoException
+  return new CustodyError('CUSTODY_COMMAND_NOT_STARTED', `Could not start ${[file, ...args].join(' ')} in ${cwd}: ${code ?? cause.message}.`, {
+    hint: 'check the command, its directory and PATH.',
+    facts: { file, args, cwd, code },
+    cause,
+  })
+}
+
+function failed(file: string, args: readonly string[], result: ExecResult): CustodyError {
+  const { all, durationMs, exitCode, signal, timedOut } = result
+  const how = timedOut ? `it ran out of time after ${durationMs} ms` : signal ? `it was ended by ${signal}` : `it exited with code ${exitCode}`
+  const tail = all.trimEnd().split('\n').slice(-20).join('\n')
+  return new CustodyError('CUSTODY_COMMAND_FAILED', `Could not run ${[file, ...args].join(' ')}: ${how}.${tail && `\n${tail}`}`, {
+    hint: 'see its output above; reject: false gives the result instead.',
+    facts: { file, args, ...result },
+  })
+}

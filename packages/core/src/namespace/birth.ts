@@ -1,0 +1,160 @@
+// Loaded in every worker before any user code, as ESM by Vitest and as CommonJS by Jest: Node's built-ins only, and no state but
+// what stands on `process`, so that all copies share it.
+import { AsyncLocalStorage } from 'node:async_hooks'
+import childProcess, { type ChildProcess } from 'node:child_process'
+import { subscribe } from 'node:diagnostics_channel'
+import { syncBuiltinESMExports } from 'node:module'
+import { type NamespaceId, newFileId } from './namespace-id.js'
+
+/** The place of one spawn in the source: an object with the stack of that moment, which V8 formats only when it is read. */
+export interface SpawnSite {
+  readonly stack?: string
+}
+
+/** What the children of one scope are marked with, and what is known about them. */
+export interface Birth {
+  readonly id: NamespaceId
+  /** The first spawns of this scope, in order. */
+  readonly sites: SpawnSite[]
+  /** How many processes were started. */
+  spawned: number
+  /** The scope that settles what was born here; null until there is one. */
+  scope: object | null
+}
+
+/**
+ * Where code stands. `task` is what surrounds the attempts of a test; it leaks into what runs after the test, and so stops to count when
+ * it is over. `attempt` goes on to count: its late code is still that test's.
+ */
+export interface Cell {
+  readonly kind: 'file' | 'task' | 'attempt'
+  readonly birth: Birth
+  isOver: boolean
+}
+
+export interface BirthState {
+  readonly cells: AsyncLocalStorage<Cell>
+  /** The file that runs in this thread now. */
+  file: Cell | null
+  /** The run's directory, which children are told; null where nothing is marked. */
+  runDirectory: string | null
+  /** What this process itself was marked with: its children inherit it and get their own instead. */
+  readonly inherited: string | undefined
+  isMarking: boolean
+}
+
+const VARIABLE = 'CUSTODY_NAMESPACE'
+const MAX_SITES = 32
+const slot = Symbol.for('@custody/core/birth.1')
+
+/** The one state of this thread, whichever copy of this package asks. */
+export function birthState(): BirthState {
+  const shared = process as unknown as Record<symbol, BirthState | undefined>
+  shared[slot] ??= {
+    cells: new AsyncLocalStorage(),
+    file: null,
+    runDirectory: null,
+    inherited: process.env[VARIABLE],
+    isMarking: false,
+  }
+  return shared[slot]
+}
+
+export function newBirth(id: NamespaceId): Birth {
+  return { id, sites: [], spawned: 0, scope: null }
+}
+
+/** Makes the file that runs from here on in this thread the one that stray code belongs to. */
+export function enterFile(run: NamespaceId): Cell {
+  const cell: Cell = { kind: 'file', birth: newBirth(newFileId(run)), isOver: false }
+  birthState().file = cell
+  return cell
+}
+
+/** Where the running code stands: in its test, or else in the file. */
+export function currentCell(): Cell | null {
+  const state = birthState()
+  const cell = state.cells.getStore()
+  return cell !== undefined && (!cell.isOver || cell.kind === 'attempt') ? cell : state.file
+}
+
+/** Puts the current namespace into the environment of each process that this thread starts. Once per thread; `process.env` stays as it is. */
+export function markChildren(): void {
+  const state = birthState()
+  if (state.isMarking) return
+  state.isMarking = true
+  subscribe('child_process', (message) => markAsynchronous((message as { process: ChildProcess }).process))
+  // The channel does not announce these three.
+  childProcess.spawnSync = markSynchronous(childProcess.spawnSync, true)
+  childProcess.execFileSync = markSynchronous(childProcess.execFileSync, true)
+  childProcess.execSync = markSynchronous(childProcess.execSync, false)
+  syncBuiltinESMExports()
+}
+
+interface RawSpawnOptions {
+  envPairs?: string[]
+}
+
+/** The channel speaks in the constructor, before the spawn: an own `spawn` on this one child adds the variable and is gone. */
+function markAsynchronous(child: ChildProcess): void {
+  const mark = beBorn(markAsynchronous)
+  if (mark === null) return
+  const raw = child as unknown as { spawn(options: RawSpawnOptions): unknown }
+  raw.spawn = (options) => {
+    delete (child as { spawn?: unknown }).spawn
+    const pairs = options?.envPairs
+    if (Array.isArray(pairs)) {
+      const at = pairs.findIndex((pair) => pair.startsWith(`${VARIABLE}=`))
+      if (at < 0) pairs.push(`${VARIABLE}=${mark}`)
+      else if (pairs[at] === `${VARIABLE}=${birthState().inherited}`) pairs[at] = `${VARIABLE}=${mark}`
+    }
+    return raw.spawn(options)
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the three have twenty overloads, and all are passed on as they are
+type AnyFunction = (...args: any[]) => any
+
+function markSynchronous<F extends AnyFunction>(original: F, hasArguments: boolean): F {
+  const marked = function (this: unknown, ...args: unknown[]): unknown {
+    const mark = beBorn(marked)
+    return mark === null ? original.apply(this, args) : original.apply(this, withMark(args, hasArguments, mark))
+  }
+  // Spies and feature checks see the original's name, length and properties.
+  return Object.defineProperties(marked, Object.getOwnPropertyDescriptors(original)) as unknown as F
+}
+
+/** The arguments with a marked environment, or as they are when they are wrong: Node then says so itself. */
+function withMark(args: readonly unknown[], hasArguments: boolean, mark: string): unknown[] {
+  const at = hasArguments && (Array.isArray(args[1]) || (args[1] == null && args.length > 2)) ? 2 : 1
+  const options = args[at]
+  if (options !== undefined && options !== null && typeof options !== 'object') return [...args]
+  const given = (options as { env?: NodeJS.ProcessEnv } | null | undefined)?.env ?? process.env
+  const env: NodeJS.ProcessEnv = {}
+  // Node takes inherited keys too.
+  for (const key in given) env[key] = given[key]
+  if (env[VARIABLE] === undefined || env[VARIABLE] === birthState().inherited) env[VARIABLE] = mark
+  const result = [...args]
+  while (result.length < at) result.push(undefined)
+  result[at] = { ...(options as object | null | undefined), env }
+  return result
+}
+
+/** Notes a birth in the current scope and returns its mark; null where there is none. Must not throw: it runs inside of spawn. */
+function beBorn(below: AnyFunction): string | null {
+  const { runDirectory } = birthState()
+  const cell = currentCell()
+  if (cell === null) return null
+  cell.birth.spawned++
+  if (cell.birth.sites.length < MAX_SITES) cell.birth.sites.push(captureSite(below))
+  return runDirectory === null ? null : `${cell.birth.id}:${runDirectory}`
+}
+
+function captureSite(below: AnyFunction): SpawnSite {
+  const site: SpawnSite = {}
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 30
+  Error.captureStackTrace(site, below)
+  Error.stackTraceLimit = limit
+  return site
+}

@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto'
+
+/** Ids of namespaces: `<run: 32 hex>.<file: 16 hex>.<counter>`. One below another's belongs to it as well. */
+export type NamespaceId = string
+
+/**
+ * A new run's id: 128 random bits. A run that was itself started inside a namespace stands below that one.
+ * @param outer the namespace of the process that starts the run
+ */
+export function newRunId(outer: NamespaceId | null): NamespaceId {
+  const own = randomBytes(16).toString('hex')
+  return outer === null ? own : `${outer}.${own}`
+}
+
+/** A new id for one execution of one test file. */
+export function newFileId(run: NamespaceId): NamespaceId {
+  return `${run}.${randomBytes(8).toString('hex')}`
+}

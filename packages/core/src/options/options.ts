@@ -1,0 +1,72 @@
+/** What a finding of one kind does to its test. */
+export type Policy = 'fail' | 'warn' | 'ignore'
+
+/** Options as a user writes them. */
+export interface CustodyOptions {
+  /**
+   * What happens to a runtime that a test left published and that is proven to be its own: it is retired and the test stays green, or the
+   * test is red for a tool that must leave nothing behind.
+   * @default 'retire'
+   */
+  published?: 'retire' | 'fail'
+  /**
+   * A runtime that listens and is alive but does not prove whose it is. It is left alone in any case.
+   * @default 'fail'
+   */
+  unproven?: Policy
+  /**
+   * Where locators may lie besides the registry: globs, absolute or relative to the namespace's directory.
+   * @default []
+   */
+  locators?: readonly string[]
+  /**
+   * Which namespace directories stay after their test.
+   * @default 'on-failure'
+   */
+  keep?: 'never' | 'on-failure' | 'always'
+  /**
+   * Whether the processes that tests start are told their namespace by one environment variable. Without it a runtime does not know
+   * whose it is, and is `unproven`.
+   * @default true
+   */
+  markChildren?: boolean
+  timeouts?: {
+    /**
+     * How long a captured runtime may take to prove itself, in milliseconds.
+     * @default 2_000
+     */
+    proofMs?: number
+    /**
+     * How long a runtime may take to exit after it accepted the shutdown, in milliseconds.
+     * @default 5_000
+     */
+    graceMs?: number
+    /**
+     * How long one teardown may take from its first step to its last, in milliseconds. Each step gets what is left of it.
+     * @default 10_000
+     */
+    teardownMs?: number
+  }
+  /** Files to write at the end of the run, relative to the project's root. */
+  report?: {
+    /** All receipts and the summary as one JSON document. */
+    json?: string
+  }
+  /**
+   * A runner without the hooks that Custody stands on is an error, instead of a warning.
+   * @default false
+   */
+  strict?: boolean
+}
+
+/** The same after validation: complete, plain data that travels to workers. */
+export interface ResolvedOptions {
+  readonly published: 'retire' | 'fail'
+  readonly unproven: Policy
+  readonly locators: readonly string[]
+  readonly keep: 'never' | 'on-failure' | 'always'
+  readonly markChildren: boolean
+  readonly timeouts: { readonly proofMs: number; readonly graceMs: number; readonly teardownMs: number }
+  readonly report: { readonly json: string | null }
+  readonly strict: boolean
+}

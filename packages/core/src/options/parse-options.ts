@@ -1,0 +1,63 @@
+import { CustodyError } from '@custody/runtime'
+import { closest, distance } from 'fastest-levenshtein'
+import { z } from 'zod'
+import type { ResolvedOptions } from './options.js'
+
+// setTimeout's own limit: a longer wait would fire at once.
+const duration = z.number().min(0).max(2 ** 31 - 1)
+
+const schema = z.strictObject({
+  published: z.enum(['retire', 'fail']).default('retire'),
+  unproven: z.enum(['fail', 'warn', 'ignore']).default('fail'),
+  locators: z.array(z.string().min(1)).default([]),
+  keep: z.enum(['never', 'on-failure', 'always']).default('on-failure'),
+  markChildren: z.boolean().default(true),
+  timeouts: z
+    .strictObject({
+      proofMs: duration.default(2_000),
+      graceMs: duration.default(5_000),
+      teardownMs: duration.default(10_000),
+    })
+    .prefault({}),
+  report: z.strictObject({ json: z.string().min(1).nullable().default(null) }).prefault({}),
+  strict: z.boolean().default(false),
+})
+
+/**
+ * Validates options and fills in the defaults. In the main process only, once.
+ * @throws CUSTODY_INVALID_OPTION which names the option and what it may be
+ */
+export function parseOptions(options: unknown): ResolvedOptions {
+  const parsed = schema.safeParse(options ?? {})
+  if (parsed.success) return parsed.data
+  const problems = parsed.error.issues.map(describe)
+  throw new CustodyError('CUSTODY_INVALID_OPTION', `Could not read Custody's options: ${problems.map(({ what }) => what).join('; ')}.`, {
+    hint: problems.map(({ hint }) => hint).join('; '),
+    facts: { options: problems.map(({ option }) => option) },
+  })
+}
+
+function describe(issue: z.core.$ZodIssue): { option: string; what: string; hint: string } {
+  const path = issue.path.map(String)
+  if (issue.code !== 'unrecognized_keys') {
+    const option = path.join('.') || 'options'
+    return { option, what: `${option} is wrong (${issue.message})`, hint: `correct ${option}.` }
+  }
+  const known = knownKeys(path)
+  const names = issue.keys.map((key) => [...path, key].join('.'))
+  const guesses = issue.keys.map((key) => guess(key, known, path))
+  return { option: names.join(', '), what: `there is no option ${names.join(', ')}`, hint: guesses.join(' ') }
+}
+
+function guess(key: string, known: readonly string[], path: readonly string[]): string {
+  const nearest = closest(key, known)
+  const isNear = distance(key.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, key.length / 3)
+  return isNear ? `did you mean ${[...path, nearest].join('.')}?` : `choose one of ${known.join(', ')}.`
+}
+
+function knownKeys(path: readonly string[]): readonly string[] {
+  const [group] = path
+  if (group === 'timeouts') return ['proofMs', 'graceMs', 'teardownMs']
+  if (group === 'report') return ['json']
+  return Object.keys(schema.shape)
+}

@@ -1,0 +1,41 @@
+import { execFileSync } from 'node:child_process'
+import type { Platform, ProcessEntry } from './index.js'
+
+/** macOS and other Unix, through `ps`. Not verified on a machine yet: see docs/compatibility.md. */
+export const darwin: Platform = {
+  readProcess: (pid) => parse(ps('-o', 'pid=,ppid=,state=,lstart=,comm=', '-p', String(pid)))[0] ?? null,
+  listProcesses: () => parse(ps('-ax', '-o', 'pid=,ppid=,state=,lstart=,comm=')),
+
+  readInitialVariable(pid, name) {
+    // -E appends the environment where the system shows it; without a mark that it was shown, absence means nothing.
+    const line = ps('-E', '-ww', '-o', 'command=', '-p', String(pid))
+    const value = new RegExp(`(?:^| )${name}=(\\S*)`).exec(line)?.[1]
+    return value === undefined ? 'unreadable' : { value }
+  },
+
+  readCommand: (pid) => ps('-ww', '-o', 'command=', '-p', String(pid)).trim().split(' ').filter(Boolean),
+
+  isOlder(start, than) {
+    const [a, b] = [Date.parse(`${start} UTC`), Date.parse(`${than} UTC`)]
+    return Number.isNaN(a) || Number.isNaN(b) ? null : a < b
+  },
+}
+
+function ps(...args: string[]): string {
+  try {
+    return execFileSync('/bin/ps', args, { encoding: 'utf8', env: { LC_ALL: 'C', TZ: 'UTC' }, stdio: ['ignore', 'pipe', 'ignore'] })
+  } catch (error) {
+    // ps says with exit code 1 that there is no such process.
+    if ((error as { status?: unknown }).status === 1) return ''
+    throw error
+  }
+}
+
+function parse(output: string): ProcessEntry[] {
+  return output.split('\n').flatMap((line) => {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w+ +\w+ +\d+ +[\d:]+ +\d+)\s+(.*)$/.exec(line)
+    if (match === null || match[3]?.startsWith('Z')) return []
+    const [, pid = '', parent = '', , start = '', comm = ''] = match
+    return [{ pid: Number(pid), parent: Number(parent), start: start.split(/ +/).join(' '), comm }]
+  })
+}

@@ -1,0 +1,33 @@
+import { darwin } from './darwin.js'
+import { linux } from './linux.js'
+import { windows } from './windows.js'
+
+/** A live process as the kernel tells of it. Zombies are none. */
+export interface ProcessEntry {
+  readonly pid: number
+  readonly parent: number
+  /** The kernel's start time; see Identity. */
+  readonly start: string
+  /** The executable's short name. */
+  readonly comm: string
+}
+
+/** What the environment that a process was started with says about one variable. */
+export type InitialVariable = { readonly value: string } | 'absent' | 'unreadable'
+
+/** What the core asks of an operating system. Everything here is read from the kernel, and nothing of it is a name, a port or a file. */
+export interface Platform {
+  /** One process, or null when there is none of that number. */
+  readProcess(pid: number): ProcessEntry | null
+  /** All processes that this user may know of. */
+  listProcesses(): ProcessEntry[]
+  /** From the initial environment. A program may have overwritten it: absence proves nothing. */
+  readInitialVariable(pid: number, name: string): InitialVariable
+  /** The command line of a process, for people; empty when it is not known. */
+  readCommand(pid: number): readonly string[]
+  /** Whether a process with the first start time is older, or null where start times have no order. */
+  isOlder(start: string, than: string): boolean | null
+}
+
+/** The only place in the core that asks which operating system it is. */
+export const platform: Platform = process.platform === 'linux' ? linux : process.platform === 'win32' ? windows : darwin

@@ -1,0 +1,27 @@
+import { appendFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Receipt } from './receipt.js'
+
+/** What workers tell the run, a line of JSON each, as it happens: a run that is killed has them too. */
+export type RunEvent =
+  | { readonly type: 'receipt'; readonly receipt: Receipt; readonly instance: string | null }
+  | { readonly type: 'kept'; readonly path: string; readonly by: string }
+  | { readonly type: 'warning'; readonly text: string }
+
+export function writeEvents(runDirectory: string, events: readonly RunEvent[]): void {
+  if (events.length === 0) return
+  const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('')
+  appendFileSync(join(runDirectory, 'events.jsonl'), lines, { mode: 0o600 })
+}
+
+/** All events so far. A last line without its end, from a worker that was killed while it wrote, is left out. */
+export function readEvents(runDirectory: string): RunEvent[] {
+  let text: string
+  try {
+    text = readFileSync(join(runDirectory, 'events.jsonl'), 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+  return text.split('\n').slice(0, -1).map((line) => JSON.parse(line) as RunEvent)
+}

@@ -1,0 +1,12 @@
+import type { SpawnSite } from '../namespace/birth.js'
+
+/** A stack that leads to the user's own line: without Node's frames, ours, and those of installed packages. Empty when none is left. */
+export function stackOfSite(site: SpawnSite | undefined): string {
+  // A user's Error.prepareStackTrace may have made anything of it.
+  const stack: unknown = site?.stack
+  if (typeof stack !== 'string') return ''
+  return stack
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line) && !/\(?node:|[\\/]node_modules[\\/]|[\\/]packages[\\/](core|vitest|jest)[\\/]dist[\\/]/.test(line))
+    .join('\n')
+}

@@ -1,0 +1,55 @@
+import type { RunEvent } from './events.js'
+import { counted, grouped } from './words.js'
+
+/** The counts of a run. */
+export interface Summary {
+  readonly runtimes: number
+  readonly owned: number
+  readonly foreign: number
+  readonly unproven: number
+  readonly unreachable: number
+  readonly gone: number
+  readonly invalid: number
+  readonly retired: number
+  readonly exitsObserved: number
+}
+
+export function summarize(events: readonly RunEvent[]): Summary {
+  const receipts = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
+  const count = (verdict: string) => receipts.filter((receipt) => receipt.verdict === verdict).length
+  const exited = receipts.filter(({ exit }) => exit !== 'not observed')
+  return {
+    runtimes: receipts.length,
+    owned: count('owned'),
+    foreign: count('foreign'),
+    unproven: count('unproven'),
+    unreachable: count('unreachable'),
+    gone: count('gone'),
+    invalid: count('invalid'),
+    retired: exited.filter(({ verdict }) => verdict === 'owned').length,
+    exitsObserved: exited.length,
+  }
+}
+
+/** What to print at the end of a run: nothing when nothing was started, one line when all is well. */
+export function formatSummary(events: readonly RunEvent[]): string {
+  const summary = summarize(events)
+  const warnings = events.flatMap((event) => (event.type === 'warning' ? [`custody  warning: ${event.text}`] : []))
+  const kept = events.flatMap((event) => (event.type === 'kept' ? [`custody  kept ${event.path}  (${event.by})`] : []))
+  const parts = [
+    counted(summary.runtimes, 'runtime'),
+    `${grouped(summary.owned)} owned`,
+    `${grouped(summary.retired)} retired`,
+    `${counted(summary.exitsObserved, 'exit')} observed`,
+    ...(['foreign', 'unproven', 'unreachable', 'gone', 'invalid'] as const)
+      .filter((verdict) => summary[verdict] > 0)
+      .map((verdict) => `${grouped(summary[verdict])} ${verdict}`),
+  ]
+  const foreign = events.flatMap((event) =>
+    event.type === 'receipt' && event.receipt.verdict === 'foreign'
+      ? [`custody  left alone: "${event.receipt.name}" by ${event.receipt.evidence.path}: ${event.receipt.reason}`]
+      : [],
+  )
+  const counts = summary.runtimes > 0 ? [`custody  ${parts.join(', ')}`] : []
+  return [...counts, ...foreign, ...warnings, ...kept].join('\n')
+}

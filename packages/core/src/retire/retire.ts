@@ -1,0 +1,84 @@
+import { lstatSync } from 'node:fs'
+import type { Expectation } from '@custody/runtime'
+import { clock, type Deadline, hasCode, requestShutdown, type Session } from '@custody/runtime/internals'
+import type { Evidence } from '../provenance/evidence.js'
+import type { StepName } from '../report/receipt.js'
+import { observeExit } from './observe-exit.js'
+
+/** A runtime that has proved to be born in this scope and to have published the captured locator. Only such a one can be retired. */
+export interface OwnedRuntime {
+  readonly verdict: 'owned'
+  readonly name: string
+  readonly instance: string
+  readonly evidence: Evidence
+  readonly session: Session
+}
+
+/** How a retirement ended. Only `exited` is a success. */
+export type RetireOutcome =
+  | { readonly end: 'exited' }
+  | { readonly end: 'refused'; readonly reason: string }
+  | { readonly end: 'unanswered'; readonly afterMs: number }
+  | { readonly end: 'still alive'; readonly afterMs: number }
+  | { readonly end: 'exit unobservable' }
+
+export interface RetireLimits {
+  /** Milliseconds from the request to the exit. */
+  readonly graceMs: number
+  readonly deadline: Deadline
+}
+
+/**
+ * Asks the owner, which is the runtime itself, to shut down, and waits until its exit has been observed. There is no other means:
+ * no answer, and no silence, leads to a signal.
+ */
+export async function retire(
+  runtime: OwnedRuntime,
+  limits: RetireLimits,
+  onStep: (step: StepName) => void,
+): Promise<RetireOutcome> {
+  const { evidence, name, session } = runtime
+  const begun = clock.now()
+  const elapsedMs = () => Math.round(clock.now() - begun)
+  const deadline = limits.deadline.within(limits.graceMs)
+  session.onNotification = (method) => {
+    if (method === 'draining' || method === 'drained') onStep(method)
+  }
+  void session.ended.then(() => onStep('connection ended'))
+
+  onStep('shutdown requested')
+  try {
+    const expect: Expectation = { locator: evidence.path, instance: runtime.instance, namespace: evidence.scope }
+    await requestShutdown(session, name, { expect, graceMs: Math.floor(deadline.leftMs) }, deadline)
+    onStep('accepted')
+  } catch (error) {
+    if (hasCode(error, 'CUSTODY_NOT_OWNER')) {
+      onStep('refused')
+      session.close()
+      return { end: 'refused', reason: (error as { facts: { reason: string } }).facts.reason }
+    }
+    if (hasCode(error, 'CUSTODY_ANSWER_TIMEOUT')) {
+      session.close()
+      return { end: 'unanswered', afterMs: elapsedMs() }
+    }
+    // It may have left between its proof and the request: its exit is then still to be seen.
+    if (!hasCode(error, 'CUSTODY_CONNECTION_CLOSED')) throw error
+  }
+
+  // A claim that a process has gone needs one that was there: a pid and a start time from another namespace look gone from here.
+  const { identity } = evidence
+  if (identity === null || !evidence.isSeenAlive) {
+    session.close()
+    return { end: 'exit unobservable' }
+  }
+  const hasExited = await observeExit(identity, session.ended, deadline)
+  session.close()
+  if (!hasExited) return { end: 'still alive', afterMs: elapsedMs() }
+  onStep('exit observed')
+  if (evidence.frozenPath !== null) onStep(isThere(evidence.frozenPath) ? 'locator left behind' : 'locator removed')
+  return { end: 'exited' }
+}
+
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+}

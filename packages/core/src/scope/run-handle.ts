@@ -1,0 +1,12 @@
+import type { NamespaceId } from '../namespace/namespace-id.js'
+import type { RunPlace } from '../namespace/namespace.js'
+import type { ResolvedOptions } from '../options/options.js'
+import type { RunIdentity } from '../provenance/own-processes.js'
+
+/** What a worker needs to know of its run: plain data. */
+export interface RunHandle extends RunIdentity, RunPlace {
+  readonly id: NamespaceId
+  /** The project's root: where commands run by default. */
+  readonly root: string
+  readonly options: ResolvedOptions
+}

@@ -1,0 +1,113 @@
+import type { CustodyError } from '@custody/runtime'
+import type { CapturedLocator } from '../locators/capture.js'
+import { type Birth, newBirth } from '../namespace/birth.js'
+import { NamespaceDirectory } from '../namespace/namespace.js'
+import type { NamespaceId } from '../namespace/namespace-id.js'
+import type { Receipt } from '../report/receipt.js'
+import type { RunHandle } from './run-handle.js'
+import type { Captured } from './teardown.js'
+
+/** How a scope ended. */
+export interface Settlement {
+  readonly receipts: readonly Receipt[]
+  /** Each is a reason for the scope to be red. All of them are here; none replaces another. */
+  readonly failures: readonly CustodyError[]
+}
+
+const nothing: Settlement = { receipts: [], failures: [] }
+
+/**
+ * One file, or one attempt of a test, and what it accounts for. An adapter drives it: open, then `capture` right after the body and
+ * before any finalizer, then `settle` after all of them. A scope in which nothing was started costs neither a file nor a system call.
+ */
+export class Scope {
+  readonly kind: 'file' | 'test' | 'sibling'
+  readonly run: RunHandle
+  readonly birth: Birth
+  readonly file: Scope | null
+  readonly namespace: NamespaceDirectory
+  /** Namespaces opened beside this one; they end with it at the latest. */
+  readonly siblings: Map<string, Scope> = new Map()
+  /** What this file has accounted for; shared by all of its scopes. */
+  readonly accounted: Set<string>
+  /** Captures of its tests that this file accounts for. */
+  readonly held: CapturedLocator[] = []
+  readonly #name: () => string
+  #counter = 0
+  #isBusy = false
+  #captured: Captured | null = null
+  #settling: Promise<Settlement> | null = null
+
+  private constructor(kind: Scope['kind'], run: RunHandle, birth: Birth, name: () => string, file: Scope | null) {
+    this.kind = kind
+    this.run = run
+    this.birth = birth
+    this.#name = name
+    this.file = file
+    this.accounted = file?.accounted ?? new Set()
+    this.namespace = new NamespaceDirectory(birth.id, run)
+    birth.scope = this
+  }
+
+  /**
+   * @param birth the one under which the file's first processes were born already
+   * @param name the file's, made only when it is needed
+   */
+  static openFile(run: RunHandle, birth: Birth, name: () => string): Scope {
+    return new Scope('file', run, birth, name, null)
+  }
+
+  /** Opens one attempt of a test of this file. */
+  openTest(name: () => string): Scope {
+    const file = this.file ?? this
+    return new Scope('test', this.run, newBirth(`${file.id}.${++file.#counter}`), name, file)
+  }
+
+  /** Opens a namespace beside this one: neither is above the other, so what belongs to one is foreign to the other. */
+  openSibling(name: string): Scope {
+    const file = this.file ?? this
+    const sibling = new Scope('sibling', this.run, newBirth(`${file.id}.n${++file.#counter}`), () => `${this.name} › ${name}`, file)
+    this.siblings.set(name, sibling)
+    return sibling
+  }
+
+  /** The file, or the full name of the test. */
+  get name(): string {
+    return this.#name()
+  }
+
+  get id(): NamespaceId {
+    return this.birth.id
+  }
+
+  /** Whether its settlement has begun. Nothing can be started in it any more. */
+  get isOver(): boolean {
+    return this.#settling !== null
+  }
+
+  /** Reads what was published so far into memory. The finalizers may delete the files. */
+  async capture(): Promise<void> {
+    if (this.isIdle || this.isOver) return
+    const { capture } = await import('./teardown.js')
+    this.#captured = capture(this)
+    for (const sibling of this.siblings.values()) await sibling.capture()
+  }
+
+  /** Verifies, retires what is owned, and asserts its exit. Settles once, however often it is asked. */
+  settle({ hasFailed }: { hasFailed: boolean }): Promise<Settlement> {
+    this.#settling ??= this.#settle(hasFailed)
+    return this.#settling
+  }
+
+  async #settle(hasFailed: boolean): Promise<Settlement> {
+    if (this.isIdle) return nothing
+    if (this.file !== null) this.file.#isBusy = true
+    const { settle } = await import('./teardown.js')
+    return settle(this, this.#captured, hasFailed)
+  }
+
+  /** Whether nothing has happened in it: then there is nothing to capture and nothing to settle. */
+  get isIdle(): boolean {
+    return !this.#isBusy && this.birth.spawned === 0 && !this.namespace.isMade && this.siblings.size === 0
+  }
+}

@@ -1,0 +1,89 @@
+import { rm } from 'node:fs/promises'
+import { url as inspectorUrl } from 'node:inspector'
+import { sep } from 'node:path'
+import { CustodyError } from '@custody/runtime'
+import { clock, Deadline } from '@custody/runtime/internals'
+import { type CapturedLocator, captureGlobs, captureRegistry } from '../locators/capture.js'
+import { type RunEvent, writeEvents } from '../report/events.js'
+import { stackOfSite } from '../report/stack-of-site.js'
+import type { Scope, Settlement } from './scope.js'
+import { settleLocators } from './settle-locators.js'
+
+/** What a scope held at its capture. */
+export interface Captured {
+  readonly locators: readonly CapturedLocator[]
+  readonly cutShort: readonly string[]
+}
+
+/** Reads the scope's part of the registry and what its globs match. */
+export function capture(scope: Scope): Captured {
+  const { file, kind } = scope
+  const { cutShort, locators: found } = captureAll(scope)
+  if (kind !== 'test' || file === null) return { locators: [...scope.held, ...found], cutShort }
+  file.held.push(...found.filter((captured) => captured.source === 'glob' && !isDueWith(scope, captured)))
+  return { locators: found.filter((captured) => isDueWith(scope, captured)), cutShort }
+}
+
+/** Everything of the scope, whoever accounts for it. */
+export function captureAll({ id, namespace, run }: Scope): Captured {
+  const { cutShort, locators } = captureGlobs(run.options.locators, namespace.isMade ? namespace.dir : null)
+  return { locators: [...captureRegistry(run.directory, id), ...locators], cutShort }
+}
+
+/** A runtime that published outside of its test's own directory may serve the next test as well: its file accounts for it. */
+function isDueWith({ namespace }: Scope, { locator, path, source }: CapturedLocator): boolean {
+  const published = source === 'registry' ? locator?.path : path
+  return namespace.isMade && published?.startsWith(namespace.dir + sep) === true
+}
+
+/** All steps of a teardown after the finalizers, within one deadline. */
+export async function settle(scope: Scope, captured: Captured | null, hasFailed: boolean): Promise<Settlement> {
+  const { options } = scope.run
+  const begunAt = clock.now()
+  const deadline = Deadline.after(isDebugged() ? Infinity : options.timeouts.teardownMs)
+  const siblings = await Promise.all([...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed })))
+  const own = await settleLocators(scope, captured, () => capture(scope), { begunAt, deadline })
+
+  const events: RunEvent[] = own.findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance }))
+  for (const glob of own.cutShort) events.push({ type: 'warning', text: `the walk of the glob ${glob} was cut short; narrow it.` })
+  const failures = [...siblings.flatMap((sibling) => sibling.failures)]
+  for (const { failure } of own.findings) {
+    if (failure === null) continue
+    if (failure.code === 'CUSTODY_RUNTIME_UNPROVEN' && options.unproven === 'warn') events.push({ type: 'warning', text: failure.message })
+    else failures.push(failure)
+  }
+
+  const isKept = options.keep === 'always' || (options.keep === 'on-failure' && (hasFailed || failures.length > 0))
+  if (scope.namespace.isMade && isKept) events.push({ type: 'kept', path: scope.namespace.dir, by: scope.name })
+  if (scope.namespace.isMade && !isKept) await remove(scope, failures)
+  for (const failure of failures) leadToSite(failure, scope)
+  writeEvents(scope.run.directory, events)
+  return { receipts: [...siblings.flatMap(({ receipts }) => receipts), ...own.findings.map(({ receipt }) => receipt)], failures }
+}
+
+async function remove(scope: Scope, failures: CustodyError[]): Promise<void> {
+  const path = scope.namespace.dir
+  try {
+    await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    failures.push(
+      new CustodyError('CUSTODY_TEARDOWN_FAILED', `Could not remove the namespace's directory ${path}: ${code}.`, {
+        hint: 'something that this test started may still write there.',
+        facts: { path, code },
+        cause,
+      }),
+    )
+  }
+}
+
+/** Points an error at the line of the test that started the process, where that is known. */
+function leadToSite(failure: CustodyError, scope: Scope): void {
+  const frames = stackOfSite(scope.birth.sites[0])
+  failure.stack = `${failure.name}: ${failure.message}${frames && `\n${frames}`}`
+}
+
+/** A paused worker must not see its runtimes expire. */
+function isDebugged(): boolean {
+  return inspectorUrl() !== undefined
+}

@@ -1,0 +1,66 @@
+import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { expect, test } from 'vitest'
+import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
+import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
+import { readBirthplace, registerLocator, registryEntryPath, unregisterLocator } from './registry-entry.js'
+
+const namespace = `${'0123456789abcdef'.repeat(2)}.q.1`
+const read = (value?: string) => readBirthplace(value === undefined ? {} : { CUSTODY_NAMESPACE: value })
+
+test('reads the namespace and the directory of the run, split at the first colon', () => {
+  const runDirectory = join(temporaryDirectory(), 'a:b')
+  mkdirSync(runDirectory, { mode: 0o700 })
+  expect(read(`${namespace}:${runDirectory}`)).toEqual({ namespace, runDirectory })
+})
+
+test('is outside of every namespace without the variable, and with a malformed one', () => {
+  const run = temporaryDirectory()
+  for (const value of [undefined, '', ':', namespace, `${namespace}:`, `:${run}`, `x:${run}`, `${namespace.toUpperCase()}:${run}`, `${namespace}. :${run}`]) {
+    expect(read(value), value).toBeNull()
+  }
+})
+
+test('is outside of every namespace when the run has ended', () => {
+  const run = temporaryDirectory()
+  rmSync(run, { recursive: true })
+  expect(read(`${namespace}:${run}`)).toBeNull()
+})
+
+test('is outside of every namespace when the directory of the run is not private', () => {
+  const run = temporaryDirectory()
+  symlinkSync(run, join(run, 'link'))
+  writeFileSync(join(run, 'file'), '')
+  for (const name of ['link', 'file', 'file/below', 'missing', `${'x'.repeat(300)}`]) expect(read(`${namespace}:${join(run, name)}`), name).toBeNull()
+  chmodSync(run, 0o755)
+  expect(read(`${namespace}:${run}`)).toBeNull()
+})
+
+test('does not take a relative path for the directory of a run', () => {
+  expect(read(`${namespace}:${relative(process.cwd(), temporaryDirectory())}`)).toBeNull()
+})
+
+test('keeps a private copy of the locator in the registry, and nothing beside it', () => {
+  const runDirectory = temporaryDirectory()
+  mkdirSync(join(runDirectory, 'registry'))
+  const path = registryEntryPath({ namespace, runDirectory }, sampleLocator().instance)
+  registerLocator(path, sampleLocator())
+  expect(path).toBe(join(runDirectory, 'registry', `${namespace}--${sampleLocator().instance}.json`))
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(sampleLocator())
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(readdirSync(join(path, '..'))).toEqual([`${namespace}--${sampleLocator().instance}.json`])
+  unregisterLocator(path)
+  expect(readdirSync(join(path, '..'))).toEqual([])
+})
+
+test('does not mind that the run has removed the entry or everything', () => {
+  const path = join(temporaryDirectory(), 'registry', 'entry.json')
+  expect(() => unregisterLocator(path)).not.toThrow()
+})
+
+test('says which entry cannot be written', () => {
+  const path = join(temporaryDirectory(), 'registry', 'entry.json')
+  expect(() => registerLocator(path, sampleLocator())).toThrow(
+    expect.objectContaining({ code: 'CUSTODY_PUBLICATION_FAILED', message: expect.stringContaining(path) }),
+  )
+})

@@ -1,0 +1,41 @@
+import { fileURLToPath } from 'node:url'
+import { type CustodyOptions, parseOptions, type RunHandle } from '@custody/core'
+import type { TestProject } from 'vitest/node'
+import { joinRun, leaveRun } from './managed-run.js'
+import './provided.js'
+import CustodyReporter from './reporter.js'
+
+const runner = fileURLToPath(new URL('./runner.js', import.meta.url))
+
+/**
+ * Vitest's global setup: opens the run, and puts each project of it under custody. Enough by itself:
+ * `globalSetup: ['@custody/vitest/global-setup']` needs no plugin.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { vitest } = project
+  const managed = await joinRun(vitest, optionsOf(project))
+  // Vitest has called the reporters' start before the first setup.
+  managed.isSettled = false
+  for (const each of vitest.projects) manage(each, managed.run.handle)
+  // A change of the configuration file brings fresh reporters to the same Vitest: what is there is asked, no mark on Vitest.
+  const { reporters } = vitest as unknown as { reporters: unknown[] }
+  if (!reporters.some((reporter) => reporter instanceof CustodyReporter && reporter.managed === managed)) {
+    reporters.push(new CustodyReporter(managed))
+  }
+  return () => leaveRun(vitest, managed)
+}
+
+function manage(project: TestProject, run: RunHandle): void {
+  const { config } = project
+  if (config.browser?.enabled || config.mode === 'benchmark' || config.runner === runner) return
+  const options = optionsOf(project)
+  project.provide('@custody/vitest', {
+    run: options === undefined ? run : { ...run, options: parseOptions(options) },
+    baseRunner: config.runner ?? null,
+  })
+  config.runner = runner
+}
+
+function optionsOf(project: TestProject): CustodyOptions | undefined {
+  return project.getProvidedContext()['@custody/vitest/options']
+}

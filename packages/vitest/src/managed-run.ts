@@ -1,0 +1,58 @@
+import { openRun, type Run } from '@custody/core'
+import type { Vitest } from 'vitest/node'
+
+/** The run of one Vitest instance. Its projects set it up one by one and share it. */
+export interface ManagedRun {
+  readonly run: Run
+  users: number
+  /** Whether everything so far is accounted for and printed. */
+  isSettled: boolean
+}
+
+const slot = Symbol.for('@custody/vitest/runs.1')
+
+/** Each project loads a copy of its own of the global setup; the runs stand on `process`, where all copies find them. */
+function runs(): WeakMap<Vitest, Promise<ManagedRun>> {
+  const shared = process as unknown as Record<symbol, WeakMap<Vitest, Promise<ManagedRun>> | undefined>
+  shared[slot] ??= new WeakMap()
+  return shared[slot]
+}
+
+/** Opens the run of this Vitest instance, or joins it. */
+export async function joinRun(vitest: Vitest, options: unknown): Promise<ManagedRun> {
+  let opening = runs().get(vitest)
+  if (opening === undefined) {
+    opening = openRun(options, vitest.config.root).then((run) => ({ run, users: 0, isSettled: true }))
+    runs().set(vitest, opening)
+  }
+  const managed = await opening
+  managed.users++
+  return managed
+}
+
+/** Leaves the run. The last one to leave closes it. */
+export async function leaveRun(vitest: Vitest, managed: ManagedRun): Promise<void> {
+  managed.users--
+  if (managed.users > 0) return
+  runs().delete(vitest)
+  await settleRun(managed)
+  managed.run.close()
+}
+
+/**
+ * Accounts for what no file has, and says how the run went. To standard error: on standard output it would stand inside of what the JSON
+ * reporter prints. By the exit code: an error that a hook throws here leaves Vitest 4 with code 0.
+ */
+export async function settleRun(managed: ManagedRun): Promise<void> {
+  if (managed.isSettled) return
+  managed.isSettled = true
+  try {
+    const { failures, text } = await managed.run.settle()
+    if (text !== '') console.error(`\n${text}`)
+    for (const failure of failures) console.error(`\n${failure.name}: ${failure.message}`)
+    if (failures.length > 0) process.exitCode = 1
+  } catch (error) {
+    process.exitCode = 1
+    console.error(error)
+  }
+}

@@ -1,0 +1,36 @@
+import type { CustodyError } from '@custody/core'
+import type { RunnerTask, RunnerTestCase, RunnerTestFile, RunnerTestSuite } from 'vitest'
+
+export function isFile(suite: RunnerTestSuite): suite is RunnerTestFile {
+  return 'filepath' in suite
+}
+
+/** The names of a test and of the suites around it, as Vitest prints them. */
+export function fullName(test: RunnerTestCase): string {
+  const names = [test.name]
+  for (let suite = test.suite; suite !== undefined && !isFile(suite); suite = suite.suite) names.unshift(suite.name)
+  return `${test.file.name} > ${names.join(' > ')}`
+}
+
+export function hasFailed(task: RunnerTask): boolean {
+  return task.result?.state === 'fail' || ('tasks' in task && task.tasks.some(hasFailed))
+}
+
+/** Makes a task red. Its own errors stay, and ours follow. */
+export function fail(task: RunnerTask, failures: readonly CustodyError[]): void {
+  if (failures.length === 0) return
+  const errors = failures.map(asTestError)
+  const result = (task.result ??= { state: 'fail' })
+  result.state = 'fail'
+  result.errors = [...(result.errors ?? []), ...errors]
+  // Vitest 5 prints what stands in the attempts.
+  const last = (result as { attempts?: { state: string; errors?: object[] }[] }).attempts?.at(-1)
+  if (last === undefined) return
+  last.state = 'fail'
+  last.errors = [...(last.errors ?? []), ...errors]
+}
+
+/** Vitest maps the stack to the source itself, unless the error brings its own list of frames. */
+function asTestError({ message, name, stack = '' }: CustodyError): { name: string; message: string; stack: string } {
+  return { name, message, stack }
+}
