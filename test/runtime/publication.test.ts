@@ -67,7 +67,7 @@ test('leaves a private copy in the registry of the run that it was born in', asy
   const locator = readLocator(path)
   const entry = join(run, 'registry', `${namespace}--${locator.instance}.json`)
   expect(locator).toMatchObject({ namespace, endpoint: `unix:${run}/s/${locator.instance}.sock` })
-  expect(readLocator(entry)).toEqual(locator)
+  expect(readLocator(entry)).toEqual({ ...locator, path })
   expect(statSync(entry).mode & 0o777).toBe(0o600)
   expect(readdirSync(join(run, 'registry'))).toHaveLength(1)
   const client = await connectRuntime(locator)

@@ -18,6 +18,7 @@ import { readEvents, type RunEvent, writeEvents } from '../report/events.js'
 import { formatSummary, type Summary, summarize } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { accountFor, settleLocators } from '../scope/settle-locators.js'
+import { timeLimits } from '../scope/time-limits.js'
 
 /** How a run ended. */
 export interface RunEnd {
@@ -51,12 +52,15 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   const outer = process.env[NAMESPACE_VARIABLE]?.split(':')[0] || null
   const handle: RunHandle = { id: newRunId(outer), directory, storage, runner: ownIdentity(), root, options: resolved }
   const isKept = (events: readonly RunEvent[]) => events.some(({ type }) => type === 'kept')
+  let told = 0
 
   return {
     handle,
     async settle() {
       const failures = await settleRest(handle)
-      const events = readEvents(directory)
+      // In watch mode each re-run tells of its own.
+      const events = readEvents(directory).slice(told)
+      told += events.length
       const summary = summarize(events)
       const { json } = resolved.report
       if (json !== null) writeReport(resolve(root, json), { version: 1, summary, events })
@@ -78,7 +82,7 @@ async function settleRest(run: RunHandle): Promise<CustodyError[]> {
   }
   const settler = { id: run.id, kind: 'run', name: 'the run', run, accounted }
   const look = () => ({ locators: captureRegistry(run.directory, run.id), cutShort: [] })
-  const time = { begunAt: clock.now(), deadline: Deadline.after(run.options.timeouts.teardownMs) }
+  const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
   const { findings } = await settleLocators(settler, null, look, time)
   writeEvents(run.directory, findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance })))
   return findings.flatMap(({ failure }) => failure ?? [])

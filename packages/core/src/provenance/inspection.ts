@@ -10,7 +10,7 @@ export interface Inspection {
   readonly evidence: Evidence
   readonly name: string | null
   readonly pid: number | null
-  /** The path that was captured. */
+  /** Its path: for an entry of the registry, where the locator itself was published. */
   readonly locator: string
   /** The namespace that the live process stated, or null. */
   readonly namespace: string | null
@@ -24,7 +24,7 @@ export function inspectionOf({ locator, path }: CapturedLocator, evidence: Evide
     evidence,
     name: locator?.name ?? null,
     pid: evidence.identity?.pid ?? null,
-    locator: path,
+    locator: locator?.path ?? path,
     namespace: evidence.namespace,
   }
 }

@@ -49,7 +49,8 @@ export async function retire(
   onStep('shutdown requested')
   try {
     const expect: Expectation = { locator: evidence.path, instance: runtime.instance, namespace: evidence.scope }
-    await requestShutdown(session, name, { expect, graceMs: Math.floor(deadline.leftMs) }, deadline)
+    const graceMs = Math.floor(deadline.leftMs)
+    await requestShutdown(session, name, { expect, ...(Number.isFinite(graceMs) && { graceMs }) }, deadline)
     onStep('accepted')
   } catch (error) {
     if (hasCode(error, 'CUSTODY_NOT_OWNER')) {

@@ -9,6 +9,7 @@ import type { Receipt } from '../report/receipt.js'
 import type { Scope } from './scope.js'
 import { accountFor, groupCopies, settleOne } from './settle-locators.js'
 import { captureAll } from './teardown.js'
+import { timeLimits } from './time-limits.js'
 
 /** The error of `retire` for a runtime that belongs to somebody else. */
 export class NotOwnedError extends CustodyError<'CUSTODY_NOT_OWNED'> {
@@ -38,7 +39,7 @@ export async function inspectAll(scope: Scope): Promise<Inspection[]> {
 /** Retires one runtime of the scope before the scope ends. */
 export async function retireNow(scope: Scope, path: string): Promise<Receipt> {
   const captured = captureOrThrow(path)
-  const time = { begunAt: clock.now(), deadline: Deadline.after(scope.run.options.timeouts.teardownMs) }
+  const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(scope.run.options).teardownMs) }
   const { evidence, failure, instance, receipt } = await settleOne(scope, [captured], time)
   if (receipt.verdict !== 'owned') throw new NotOwnedError(inspectionOf(captured, evidence, receipt))
   accountFor(receipt, instance, scope.accounted)
@@ -49,7 +50,7 @@ export async function retireNow(scope: Scope, path: string): Promise<Receipt> {
 }
 
 async function inspectCopies(scope: Scope, copies: Copies): Promise<Inspection> {
-  const { proofMs, teardownMs } = scope.run.options.timeouts
+  const { proofMs, teardownMs } = timeLimits(scope.run.options)
   const context = { run: scope.run, scope: scope.id, proofMs }
   const { evidence, session } = await prove(copies, context, Deadline.after(teardownMs))
   session?.close()

@@ -11,6 +11,7 @@ import { failureOf } from '../report/failure.js'
 import type { Receipt, Step, StepName } from '../report/receipt.js'
 import { retire, type RetireOutcome } from '../retire/retire.js'
 import type { Captured } from './teardown.js'
+import { timeLimits } from './time-limits.js'
 
 /** What one runtime came to. */
 export interface Settled {
@@ -95,14 +96,15 @@ export async function settleOne(settler: Settler, copies: Copies, time: { begunA
   const name = copies[0].locator?.name ?? null
   const instance = copies[0].locator?.instance ?? null
   note('captured')
-  const context = { run: settler.run, scope: settler.id, proofMs: options.timeouts.proofMs }
+  const { graceMs, proofMs } = timeLimits(options)
+  const context = { run: settler.run, scope: settler.id, proofMs }
   const { evidence, session } = await prove(copies, context, time.deadline)
   const judgement = judge(evidence)
   let outcome: RetireOutcome | null = null
   if (session !== null) note('proven')
   if (judgement.verdict === 'owned' && session !== null && instance !== null) {
     const runtime = { verdict: 'owned', name: name ?? '', instance, evidence, session } as const
-    outcome = await retire(runtime, { graceMs: options.timeouts.graceMs, deadline: time.deadline }, note)
+    outcome = await retire(runtime, { graceMs, deadline: time.deadline }, note)
   }
   session?.close()
 

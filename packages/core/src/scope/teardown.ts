@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises'
-import { url as inspectorUrl } from 'node:inspector'
 import { sep } from 'node:path'
 import { CustodyError } from '@custody/runtime'
 import { clock, Deadline } from '@custody/runtime/internals'
@@ -8,6 +7,7 @@ import { type RunEvent, writeEvents } from '../report/events.js'
 import { stackOfSite } from '../report/stack-of-site.js'
 import type { Scope, Settlement } from './scope.js'
 import { settleLocators } from './settle-locators.js'
+import { timeLimits } from './time-limits.js'
 
 /** What a scope held at its capture. */
 export interface Captured {
@@ -40,7 +40,7 @@ function isDueWith({ namespace }: Scope, { locator, path, source }: CapturedLoca
 export async function settle(scope: Scope, captured: Captured | null, hasFailed: boolean): Promise<Settlement> {
   const { options } = scope.run
   const begunAt = clock.now()
-  const deadline = Deadline.after(isDebugged() ? Infinity : options.timeouts.teardownMs)
+  const deadline = Deadline.after(timeLimits(options).teardownMs)
   const siblings = await Promise.all([...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed })))
   const own = await settleLocators(scope, captured, () => capture(scope), { begunAt, deadline })
 
@@ -81,9 +81,4 @@ async function remove(scope: Scope, failures: CustodyError[]): Promise<void> {
 function leadToSite(failure: CustodyError, scope: Scope): void {
   const frames = stackOfSite(scope.birth.sites[0])
   failure.stack = `${failure.name}: ${failure.message}${frames && `\n${frames}`}`
-}
-
-/** A paused worker must not see its runtimes expire. */
-function isDebugged(): boolean {
-  return inspectorUrl() !== undefined
 }

@@ -66,8 +66,11 @@ export interface RuntimeClient extends AsyncDisposable {
  */
 export async function connectRuntime(locator: Locator, { timeoutMs = 2_000 }: ConnectOptions = {}): Promise<RuntimeClient> {
   const session = await openSession(locator, Deadline.after(timeoutMs))
+  const identify = async () => (await session.call('identify', {}, Deadline.after(timeoutMs))) as Statement
+  // The first line proves the client, and may not be as long as a shutdown.
+  await identify()
   return {
-    identify: async () => (await session.call('identify', {}, Deadline.after(timeoutMs))) as Statement,
+    identify,
     shutdown: (options) => requestShutdown(session, locator.name, options, Deadline.after(timeoutMs)),
     ended: session.ended,
     close: () => session.close(),

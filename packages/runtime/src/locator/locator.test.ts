@@ -16,6 +16,12 @@ test('leaves fields out that it does not know', () => {
   expect(parseLocator(text)).toEqual({ locator: sampleLocator() })
 })
 
+test('reads the path that only the copy in a registry has', () => {
+  const copy = { ...sampleLocator(), path: '/a/locator.json' }
+  expect(parseLocator(JSON.stringify(copy))).toEqual({ locator: copy })
+  expect(parseLocator(JSON.stringify({ ...copy, path: 1 }))).toEqual({ locator: sampleLocator() })
+})
+
 test.each(['', 'null', '[]', '"text"', '1', '{', '{}{}'])('refuses %j, which is no JSON object', (text) => {
   expect(problemOf(text)).toBe('it is not a JSON object')
 })

@@ -27,10 +27,13 @@ export interface Locator extends Identity {
 export const LOCATOR_BYTES: number = 16 * 1024
 export const DETAILS_BYTES: number = 4 * 1024
 
-const NAMESPACE = /^[0-9a-f]{32}(?:\.[0-9A-Za-z]{1,64}){0,32}$/
+/** A namespace's id is part of a file's name. */
+const NAMESPACE_LENGTH = 200
+
+const NAMESPACE = /^[0-9a-f]{32}(?:\.[0-9A-Za-z]+)*$/
 
 export function isNamespaceId(value: unknown): value is string {
-  return typeof value === 'string' && NAMESPACE.test(value)
+  return typeof value === 'string' && value.length <= NAMESPACE_LENGTH && NAMESPACE.test(value)
 }
 
 const fieldRules: Readonly<Record<Exclude<keyof Locator, 'path'>, (value: unknown) => boolean>> = {

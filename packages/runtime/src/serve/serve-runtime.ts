@@ -5,10 +5,9 @@ import { Deadline } from '../deadline.js'
 import type { Locator } from '../locator/locator.js'
 import { canonicalPath, type Publication, publishLocator } from '../locator/publication.js'
 import { ownIdentity } from '../platform/index.js'
-import { isObject } from '../wire/json.js'
 import { isReplaceable } from './is-replaceable.js'
 import { checkOptions, type ServeRuntimeOptions, type ShutdownReason } from './options.js'
-import { findMismatch, notOwner } from './ownership.js'
+import { findMismatch, notOwner, readShutdownParams } from './ownership.js'
 import { type Answer, METHOD_NOT_FOUND, type Peer, ProtocolServer } from './protocol-server.js'
 import { readBirthplace, registerLocator, registryEntryPath, unregisterLocator } from './registry-entry.js'
 import { chooseEndpoint, listen } from './socket.js'
@@ -69,7 +68,7 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
       return { name, pid, start, boot, pidns, timens, instance, namespace, locator: path, registryEntry, endpoint, state }
     },
     shutdown(params, peer) {
-      const { expect, graceMs } = isObject(params) ? params : {}
+      const { expect, graceMs } = readShutdownParams(params)
       // Compared now, whatever an earlier identify said: a match then was no authorisation.
       const mismatch =
         expect === undefined
@@ -79,7 +78,7 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
       const already = stopping !== null
       interested.add(peer)
       // The answer goes out first: accepted and drained are two facts.
-      clock.setImmediate(() => void stop('request', typeof graceMs === 'number' && graceMs >= 0 ? graceMs : Infinity))
+      clock.setImmediate(() => void stop('request', graceMs))
       return { accepted: true, already }
     },
   }

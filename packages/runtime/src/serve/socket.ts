@@ -17,6 +17,8 @@ export function chooseEndpoint(instance: string, directory: string = baseDirecto
   const sockets = join(directory, 's')
   // Checked before the directory is made: a refused start leaves nothing behind.
   checkLength(join(sockets, `${instance}.sock`))
+  // Whoever owns the directory above could exchange the one below.
+  ensurePrivateDirectory(directory)
   ensurePrivateDirectory(sockets)
   const path = join(realpathSync.native(sockets), `${instance}.sock`)
   checkLength(path)

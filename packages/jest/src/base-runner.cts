@@ -1,0 +1,53 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { Config } from '@jest/types'
+
+/** What `withCustody` leaves in `globals`, the only channel of a project's configuration that both Jests accept. */
+export interface CustodyGlobals {
+  readonly options: unknown
+  /** What the user had configured, or null. */
+  readonly testRunner: string | null
+  readonly globalSetup: string | null
+  readonly globalTeardown: string | null
+}
+
+export function custodyGlobals(config: Pick<Config.ProjectConfig, 'globals'>): Partial<CustodyGlobals> {
+  return (config.globals['@custody/jest'] ?? {}) as Partial<CustodyGlobals>
+}
+
+/** The project's own test runner, or Jest's. */
+export function baseRunnerOf<T>(config: Config.ProjectConfig): T {
+  const configured = custodyGlobals(config).testRunner ?? 'jest-circus/runner'
+  const name = configured === 'circus' || configured === 'jest-circus' ? 'jest-circus/runner' : configured
+  const path = requireFromJest(config.rootDir).resolve(inRoot(name, config.rootDir))
+  const loaded = require(path) as { default?: T }
+  return loaded.default ?? (loaded as T)
+}
+
+export function inRoot(path: string, rootDir: string): string {
+  return path.replace(/^<rootDir>/, rootDir)
+}
+
+/**
+ * Resolves like the project, and where that does not see Jest's own packages, as under pnpm, like Jest itself.
+ * @param rootDir where the project is
+ */
+export function requireFromJest(rootDir: string): { resolve(name: string): string } {
+  const project = createRequire(join(rootDir, 'package.json'))
+  return {
+    resolve(name) {
+      try {
+        return project.resolve(name)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
+        const links = ['jest', '@jest/core', 'jest-config']
+        const jestConfig = links.reduce((from, link) => createRequire(dirnameOf(from, link)), project)
+        return jestConfig.resolve(name)
+      }
+    },
+  }
+}
+
+function dirnameOf(from: NodeJS.Require, name: string): string {
+  return join(dirname(from.resolve(`${name}/package.json`)), 'package.json')
+}

@@ -1,0 +1,31 @@
+import { createRequire } from 'node:module'
+import type { EnvironmentContext, JestEnvironment, JestEnvironmentConfig } from '@jest/environment'
+import { requireFromJest } from './base-runner.cjs'
+import { beginFile, currentRun } from './run-in-worker.cjs'
+import { attachSession } from './session.js'
+
+export type EnvironmentClass = new (config: JestEnvironmentConfig, context: EnvironmentContext) => JestEnvironment
+
+/**
+ * Puts an environment under custody. Needed only where our test runner cannot be used: without it a finding that belongs to no test
+ * fails its file as a whole.
+ */
+export function withCustody<Base extends EnvironmentClass>(Environment: Base): Base {
+  // biome-ignore lint/suspicious/noExplicitAny: the form that TypeScript asks of a mixin
+  return class extends (Environment as new (...args: any[]) => JestEnvironment) {
+    constructor(config: JestEnvironmentConfig, context: EnvironmentContext) {
+      const run = currentRun()
+      // What the constructor of the base starts belongs to this file already.
+      if (run !== null) beginFile()
+      super(config, context)
+      if (run !== null) attachSession(this, run, context.testPath)
+    }
+  } as unknown as Base
+}
+
+const path = requireFromJest(process.cwd()).resolve('jest-environment-node')
+const { TestEnvironment } = createRequire(path)(path) as { TestEnvironment: EnvironmentClass }
+
+/** Jest's own environment for Node, under custody. */
+const CustodyEnvironment: EnvironmentClass = withCustody(TestEnvironment)
+export default CustodyEnvironment

@@ -1,0 +1,100 @@
+// What a test imports. It runs inside of the test's realm, where timers, modules and globals may be the test's own: so it needs none,
+// imports nothing, and asks for the bridge at each call.
+import type { Custody, Namespace, OpenedNamespace, ScopeMembers } from '@custody/core/worker' with { 'resolution-mode': 'import' }
+
+export type { Custody, Namespace, OpenedNamespace, ScopeMembers }
+export type {
+  ExecOptions,
+  ExecResult,
+  Inspection,
+  Receipt,
+  Verdict,
+} from '@custody/core/worker' with { 'resolution-mode': 'import' }
+
+const KEY = Symbol.for('@custody/jest')
+
+/** An error of Custody, made in the test's own realm. Recognise it by its `code`: after `jest.resetModules()` the class is another. */
+export class CustodyError extends Error {
+  readonly code: string
+  readonly hint: string | undefined
+  readonly facts: Readonly<Record<string, unknown>>
+
+  constructor(message: string, code: string, hint?: string, facts: Readonly<Record<string, unknown>> = {}) {
+    super(message)
+    this.name = 'CustodyError'
+    this.code = code
+    this.hint = hint
+    this.facts = facts
+  }
+}
+
+/** The current scope: the running test, or the file in beforeAll, afterAll and at the top level. */
+export const custody: Custody = {
+  get namespace(): Namespace {
+    return inside(() => namespaceOf(bridge().namespace))
+  },
+  openNamespace(name) {
+    return inside(() => openedOf(bridge().openNamespace(name)))
+  },
+  ...membersOf(() => bridge()),
+}
+
+function bridge(): Custody {
+  const found = (globalThis as unknown as Record<symbol, Custody | undefined>)[KEY]
+  if (found !== undefined) return found
+  throw new CustodyError(
+    'Could not reach Custody: this test file does not run under it.\n' +
+      "Hint: wrap the configuration with withCustody from '@custody/jest/config'; a project that is named by a string in `projects` needs it in its own configuration.",
+    'CUSTODY_NOT_SET_UP',
+  )
+}
+
+function membersOf(outer: () => ScopeMembers): ScopeMembers {
+  return {
+    exec: (file, args, options) => wrap(() => outer().exec(file, args, options)),
+    runtimes: () => wrap(() => outer().runtimes()),
+    inspect: (path) => wrap(() => outer().inspect(path)),
+    retire: (path) => wrap(() => outer().retire(path)),
+  }
+}
+
+function openedOf(outer: OpenedNamespace): OpenedNamespace {
+  const close = () => wrap(() => outer.close())
+  return {
+    ...namespaceOf(outer),
+    ...membersOf(() => outer),
+    close,
+    [Symbol.asyncDispose]: () => close().then(() => undefined),
+  }
+}
+
+function namespaceOf(outer: Namespace): Namespace {
+  const { dir, env, home, id, tmp } = outer
+  return { id, dir, home, tmp, env: { ...env } }
+}
+
+/** Promises and data of another realm fail the test's matchers: both are made anew here, and so are errors. */
+async function wrap<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    const value = await call()
+    return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T)
+  } catch (error) {
+    throw own(error)
+  }
+}
+
+function inside<T>(call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    throw own(error)
+  }
+}
+
+function own(error: unknown): unknown {
+  const { code, facts, hint, inspection, message } = error as Partial<CustodyError> & { inspection?: unknown }
+  if (error instanceof CustodyError || typeof code !== 'string' || typeof message !== 'string') return error
+  const mine = new CustodyError(message, code, hint, JSON.parse(JSON.stringify(facts ?? {})) as Record<string, unknown>)
+  if (inspection !== undefined) Object.assign(mine, { inspection: JSON.parse(JSON.stringify(inspection)) })
+  return mine
+}

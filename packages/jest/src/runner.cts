@@ -1,0 +1,34 @@
+import type { JestEnvironment } from '@jest/environment'
+import type { TestResult } from '@jest/test-result'
+import type { Config } from '@jest/types'
+import { baseRunnerOf } from './base-runner.cjs'
+import { beginFile, currentRun } from './run-in-worker.cjs'
+
+type TestFramework = (
+  globalConfig: Config.GlobalConfig,
+  config: Config.ProjectConfig,
+  environment: JestEnvironment,
+  runtime: unknown,
+  testPath: string,
+  ...rest: unknown[]
+) => Promise<TestResult>
+
+/** Runs a file with the project's own runner, under custody. */
+const run: TestFramework = async (globalConfig, config, environment, runtime, testPath, ...rest) => {
+  const base = baseRunnerOf<TestFramework>(config)
+  const handle = currentRun()
+  if (handle === null) return base(globalConfig, config, environment, runtime, testPath, ...rest)
+  const { attachSession } = await import('./session.js')
+  const session = attachSession(environment, handle, testPath)
+  return session.watch({ config, globalConfig }, () => base(globalConfig, config, environment, runtime, testPath, ...rest))
+}
+
+// Jest reads `default` once for each file, before it makes the file's environment: the only boundary between two files that it has.
+Object.defineProperty(exports, '__esModule', { value: true })
+Object.defineProperty(exports, 'default', {
+  enumerable: true,
+  get() {
+    beginFile()
+    return run
+  },
+})

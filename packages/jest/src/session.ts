@@ -1,0 +1,219 @@
+import { relative } from 'node:path'
+import { birthState, type Cell, type Custody, custody, enterFile, type RunHandle, Scope, type Settlement } from '@custody/core/worker'
+import type { JestEnvironment } from '@jest/environment'
+import type { TestResult } from '@jest/test-result'
+import type { Circus, Config } from '@jest/types'
+import { appendFailures, failFile } from './fail-file.js'
+import { wrapTree } from './wrap-tree.js'
+
+const SESSION: unique symbol = Symbol.for('@custody/jest/session.1')
+const BRIDGE: unique symbol = Symbol.for('@custody/jest')
+
+export interface Configs {
+  readonly globalConfig: Config.GlobalConfig
+  readonly config: Config.ProjectConfig
+}
+
+interface OpenTest {
+  readonly attempt: number
+  readonly cell: Cell
+  readonly scope: Scope
+}
+
+type TestEventHandler = (event: Circus.Event, state: Circus.State) => void | Promise<void>
+
+type Environment = JestEnvironment & { [SESSION]?: Session }
+
+/**
+ * Finds the session of an environment, or begins one. Runner and environment both ask, and whoever comes first makes it, so that nothing
+ * is settled twice.
+ */
+export function attachSession(environment: JestEnvironment, run: RunHandle, testPath: string): Session {
+  const target = environment as Environment
+  target[SESSION] ??= new Session(target, run, testPath)
+  return target[SESSION]
+}
+
+/** One test file in one environment. */
+export class Session {
+  readonly #scope: Scope
+  readonly #file: Cell
+  readonly #tests = new Map<Circus.TestEntry, OpenTest>()
+  readonly #names = new WeakMap<Circus.TestEntry, string>()
+  #current: OpenTest | null = null
+  #hasFailed = false
+  /** What the base runner came to, while the environment is still to be torn down. */
+  #outcome: { configs: Configs; result: TestResult } | { error: unknown } | null = null
+  #settling: Promise<Settlement> | null = null
+
+  constructor(environment: Environment, run: RunHandle, testPath: string) {
+    const state = birthState()
+    // The runner has begun the file before its environment was made; an environment without our runner begins it here.
+    this.#file = state.file !== null && state.file.birth.scope === null ? state.file : enterFile(run.id)
+    state.runDirectory = run.options.markChildren ? run.directory : null
+    this.#scope = Scope.openFile(run, this.#file.birth, () => relative(run.root, testPath))
+    publishBridge(environment)
+    this.#patch(environment)
+  }
+
+  /** Runs the file and keeps what it came to, so that the teardown of the environment can still change it. */
+  async watch(configs: Configs, runFile: () => Promise<TestResult>): Promise<TestResult> {
+    try {
+      const result = await runFile()
+      this.#outcome = { configs, result }
+      return result
+    } catch (error) {
+      this.#hasFailed = true
+      this.#outcome = { error }
+      throw error
+    }
+  }
+
+  /** The cell of the test's running attempt. On Jest 29 the body of a concurrent test runs before its start is told. */
+  cellOf(test: Circus.TestEntry): Cell {
+    return this.#open(test).cell
+  }
+
+  /** The cell of whatever runs now, for hooks. */
+  get currentCell(): Cell {
+    return this.#current?.cell ?? this.#file
+  }
+
+  get fileCell(): Cell {
+    return this.#file
+  }
+
+  #patch(environment: Environment): void {
+    const { teardown } = environment
+    const usersHandler = environment.handleTestEvent as TestEventHandler | undefined
+    environment.handleTestEvent = (event: Circus.Event, state: Circus.State) => {
+      // Before the user's own handler where something begins or was published, after it where the test ends.
+      if (event.name !== 'test_done') {
+        const ours = this.#onEvent(event, state)
+        const theirs = () => usersHandler?.call(environment, event, state)
+        return ours === undefined ? theirs() : ours.then(theirs)
+      }
+      const theirs = usersHandler?.call(environment, event, state)
+      return isPromise(theirs) ? theirs.then(() => this.#endTest(event.test)) : this.#endTest(event.test)
+    }
+    environment.teardown = async () => {
+      let failure: { error: unknown } | null = null
+      try {
+        await teardown.call(environment)
+      } catch (error) {
+        failure = { error }
+      }
+      const { failures } = await this.#settleFile()
+      if (failure !== null) {
+        appendFailures(failure.error, failures)
+        throw failure.error
+      }
+      if (failures.length > 0) this.#report(failures)
+    }
+  }
+
+  /** Synchronous unless there is something to wait for: Jest dispatches some events without waiting. */
+  #onEvent(event: Circus.Event, state: Circus.State): Promise<void> | undefined {
+    switch (event.name) {
+      case 'run_start':
+        wrapTree(state.rootDescribeBlock, this)
+        return undefined
+      case 'test_start':
+        this.#current = this.#open(event.test)
+        return undefined
+      case 'test_fn_start':
+        // After a failed beforeEach the body does not run, and nothing says that it ended.
+        return event.test.errors.length > 0 ? this.#capture(event.test) : undefined
+      case 'test_fn_success':
+      case 'test_fn_failure':
+        return this.#capture(event.test)
+      default:
+        return undefined
+    }
+  }
+
+  #open(test: Circus.TestEntry): OpenTest {
+    // Jest 29 counts a concurrent body as 0 while it runs, and as 1 when it is done.
+    const attempt = Math.max(1, test.invocations)
+    const known = this.#tests.get(test)
+    if (known !== undefined && known.attempt === attempt) return known
+    const scope = this.#scope.openTest(() => this.#nameOf(test))
+    const open: OpenTest = { attempt, scope, cell: { kind: 'attempt', birth: scope.birth, isOver: false } }
+    this.#tests.set(test, open)
+    return open
+  }
+
+  #nameOf(test: Circus.TestEntry): string {
+    let name = this.#names.get(test)
+    if (name === undefined) {
+      const names = [test.name]
+      for (let block = test.parent; block.parent !== undefined; block = block.parent) names.unshift(block.name)
+      name = `${this.#scope.name} › ${names.join(' › ')}`
+      this.#names.set(test, name)
+    }
+    return name
+  }
+
+  #capture(test: Circus.TestEntry): Promise<void> | undefined {
+    const { scope } = this.#open(test)
+    return scope.isIdle ? undefined : scope.capture()
+  }
+
+  #endTest(test: Circus.TestEntry): Promise<void> | undefined {
+    const { cell, scope } = this.#open(test)
+    if (test.errors.length > 0) this.#hasFailed = true
+    cell.isOver = true
+    this.#current = null
+    if (scope.isIdle) return undefined
+    return scope.settle({ hasFailed: test.errors.length > 0 }).then(({ failures }) => {
+      // A throw here would end the file; the list makes the test red, also one that was expected to fail.
+      test.errors.push(...failures.map((failure) => [failure, undefined] as Circus.TestError & [Error, undefined]))
+      if (failures.length > 0) this.#hasFailed = true
+    })
+  }
+
+  /** Jest 29 calls a teardown that throws a second time: what was found stays the same. */
+  #settleFile(): Promise<Settlement> {
+    this.#settling ??= this.#endFile()
+    return this.#settling
+  }
+
+  async #endFile(): Promise<Settlement> {
+    const left = [...this.#tests.values()].filter(({ scope }) => !scope.isOver && !scope.isIdle)
+    const settlements = await Promise.all(left.map(({ scope }) => scope.settle({ hasFailed: this.#hasFailed })))
+    settlements.push(await this.#scope.settle({ hasFailed: this.#hasFailed }))
+    this.#file.isOver = true
+    return {
+      receipts: settlements.flatMap(({ receipts }) => receipts),
+      failures: settlements.flatMap(({ failures }) => failures),
+    }
+  }
+
+  #report(failures: Settlement['failures']): void {
+    if (this.#outcome === null) {
+      // Without our runner the environment has no result to change: it can only fail the file as a whole.
+      throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(({ message }) => message).join('\n\n'))
+    }
+    if ('error' in this.#outcome) appendFailures(this.#outcome.error, failures)
+    else failFile(this.#outcome.result, this.#outcome.configs, failures)
+  }
+}
+
+/** Tests run in a realm of their own. They reach us by this object of functions, which no test can change and Jest's clean-up survives. */
+function publishBridge(environment: JestEnvironment): void {
+  const bridge: Custody = Object.freeze({
+    get namespace() {
+      return custody.namespace
+    },
+    openNamespace: (name: string) => custody.openNamespace(name),
+    exec: custody.exec,
+    runtimes: custody.runtimes,
+    inspect: custody.inspect,
+    retire: custody.retire,
+  })
+  Object.defineProperty(environment.global, BRIDGE, { value: bridge, configurable: true })
+}
+
+function isPromise(value: unknown): value is Promise<void> {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function'
+}

@@ -1,0 +1,22 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Config } from '@jest/types'
+import { inRoot, requireFromJest } from './base-runner.cjs'
+
+type Hook = (globalConfig: Config.GlobalConfig, projectConfig: Config.ProjectConfig) => unknown
+
+/** Calls the user's own global setup or teardown as Jest would: transformed like the project's files. */
+export async function callUserHook(
+  path: string | null | undefined,
+  globalConfig: Config.GlobalConfig,
+  projectConfig: Config.ProjectConfig,
+): Promise<void> {
+  if (path == null) return
+  const { rootDir } = projectConfig
+  const resolved = createRequire(join(rootDir, 'package.json')).resolve(inRoot(path, rootDir))
+  const transform = (await import(requireFromJest(rootDir).resolve('@jest/transform'))) as typeof import('@jest/transform')
+  const transformer = await transform.createScriptTransformer(projectConfig)
+  await transformer.requireAndTranspileModule(resolved, async (hook: Hook) => {
+    await hook(globalConfig, projectConfig)
+  })
+}
