@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { createServer, connect } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { connectRuntime, type Locator, readLocator } from '@custody/runtime'
 import { expect, onTestFinished, test } from 'vitest'
@@ -40,7 +40,13 @@ test('answers a client that was written from docs/protocol.md alone', async () =
 
 test('outlives garbage of every kind, one after the other', async () => {
   const { program, locator } = await serve()
-  for (const text of ['garbage\n', 'GET /shutdown HTTP/1.1\r\n\r\n', 'null\n', '{"jsonrpc":"2.0","id":1,"method":"shutdown"}\n', Buffer.from([0xff, 0x0a])]) {
+  for (const text of [
+    'garbage\n',
+    'GET /shutdown HTTP/1.1\r\n\r\n',
+    'null\n',
+    '{"jsonrpc":"2.0","id":1,"method":"shutdown"}\n',
+    Buffer.from([0xff, 0x0a]),
+  ]) {
     const client = connectTo(locator)
     client.send(text)
     await client.dropped
@@ -92,7 +98,9 @@ test('does not verify through a relay at another endpoint, which learns nothing'
   })
   await new Promise<void>((resolve) => relay.listen(path, resolve))
   onTestFinished(() => void relay.close())
-  await expect(connectRuntime({ ...locator, endpoint: `unix:${path}` }, { timeoutMs: 20_000 })).rejects.toMatchObject({ code: 'CUSTODY_PROOF_FALSE' })
+  await expect(connectRuntime({ ...locator, endpoint: `unix:${path}` }, { timeoutMs: 20_000 })).rejects.toMatchObject({
+    code: 'CUSTODY_PROOF_FALSE',
+  })
   expect(Buffer.concat(heard).toString()).toMatch(/^\{[^\n]*"hello"[^\n]*\}\n$/)
   expect(Buffer.concat(heard).toString()).not.toContain(locator.token)
   expect(await isServing(locator)).toBe(true)
@@ -100,14 +108,18 @@ test('does not verify through a relay at another endpoint, which learns nothing'
 
 test('does not verify a locator whose endpoint was replaced by that of another runtime', async () => {
   const [a, b] = await Promise.all([serve(), serve()])
-  await expect(connectRuntime({ ...a.locator, endpoint: b.locator.endpoint }, { timeoutMs: 20_000 })).rejects.toMatchObject({ code: 'CUSTODY_PROOF_FALSE' })
+  await expect(connectRuntime({ ...a.locator, endpoint: b.locator.endpoint }, { timeoutMs: 20_000 })).rejects.toMatchObject({
+    code: 'CUSTODY_PROOF_FALSE',
+  })
   expect([await isServing(a.locator), await isServing(b.locator)]).toEqual([true, true])
 })
 
 test('does not verify another spelling of the same endpoint', async () => {
   const { locator } = await serve()
   const other = locator.endpoint.replace('/s/', '/./s/')
-  await expect(connectRuntime({ ...locator, endpoint: other }, { timeoutMs: 20_000 })).rejects.toMatchObject({ code: 'CUSTODY_PROOF_FALSE' })
+  await expect(connectRuntime({ ...locator, endpoint: other }, { timeoutMs: 20_000 })).rejects.toMatchObject({
+    code: 'CUSTODY_PROOF_FALSE',
+  })
 })
 
 test('takes no line of a session with another runtime', async () => {

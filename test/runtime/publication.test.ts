@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { connectRuntime, readLocator } from '@custody/runtime'
 import { expect, test } from 'vitest'
@@ -22,7 +33,9 @@ function startRun(): string {
   return run
 }
 
-async function refusal(program: Program): Promise<{ code: string; message: string; facts: Record<string, unknown>; cause?: string }> {
+async function refusal(
+  program: Program,
+): Promise<{ code: string; message: string; facts: Record<string, unknown>; cause?: string }> {
   const [, json] = await program.printed(/^refused (.*)$/m)
   // It exits by itself: nothing that it had opened holds it.
   expect(await program.exited).toEqual({ code: 3, signal: null })
@@ -81,7 +94,10 @@ test.each([
   ['a malformed namespace', (run: string) => `x:${run}`],
   ['no colon', () => namespace],
   ['a run that has gone', (run: string) => (rmSync(run, { recursive: true }), `${namespace}:${run}`)],
-  ['a run that is a file by now', (run: string) => (rmSync(run, { recursive: true }), writeFileSync(run, ''), `${namespace}:${run}/below`)],
+  [
+    'a run that is a file by now',
+    (run: string) => (rmSync(run, { recursive: true }), writeFileSync(run, ''), `${namespace}:${run}/below`),
+  ],
   ['a run that others can reach', (run: string) => (chmodSync(run, 0o755), `${namespace}:${run}`)],
 ])('starts outside of every namespace with %s', async (_, value) => {
   const { path, env } = place()
@@ -126,7 +142,10 @@ test.each([
   const run = startRun()
   spoil(run)
   const program = startProgram('serving.js', { args: [path], env: { CUSTODY_NAMESPACE: `${namespace}:${run}` } })
-  expect(await refusal(program)).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED', message: expect.stringContaining(join(run, 'registry')) })
+  expect(await refusal(program)).toMatchObject({
+    code: 'CUSTODY_PUBLICATION_FAILED',
+    message: expect.stringContaining(join(run, 'registry')),
+  })
   expect([readdirSync(directory), socketsIn(run)]).toEqual([[], []])
 })
 
@@ -156,36 +175,48 @@ test('does not take the place of a live runtime', async () => {
   await first.printed(/ready/)
   const before = readFileSync(path, 'utf8')
   const error = await refusal(startProgram('serving.js', { args: [path], env }))
-  expect(error).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED', message: expect.stringContaining(`"first" (pid ${first.pid})`) })
+  expect(error).toMatchObject({
+    code: 'CUSTODY_PUBLICATION_FAILED',
+    message: expect.stringContaining(`"first" (pid ${first.pid})`),
+  })
   expect(readFileSync(path, 'utf8')).toBe(before)
   expect(readdirSync(directory)).toEqual(['locator.json'])
   expect((await (await connectRuntime(readLocator(path))).identify()).name).toBe('first')
 })
 
-test.each(['an empty directory', 'the locator of a dead runtime'])('lets exactly one of twenty processes publish at %s', async (where) => {
-  const { directory, path, env } = place()
-  if (where !== 'an empty directory') {
-    writeFileSync(path, JSON.stringify(sampleLocator({ pid: 4_194_303, start: '1' })), { mode: 0o600 })
-  }
-  const programs = Array.from({ length: 20 }, (_, index) => startProgram('serving.js', { args: [path, `number ${index}`], env }))
-  const verdicts = await Promise.all(programs.map((program) => program.printed(/^(ready)$|^refused (.*)$/m)))
-  const winners = programs.filter((_, index) => verdicts[index]?.[1] === 'ready')
-  expect(winners).toHaveLength(1)
-  for (const [, , json] of verdicts) if (json !== undefined) expect(JSON.parse(json)).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED' })
-  await Promise.all(programs.filter((program) => program !== winners[0]).map(({ exited }) => exited))
-  expect(readdirSync(directory)).toEqual(['locator.json'])
-  const locator = readLocator(path)
-  expect(locator.pid).toBe(winners[0]?.pid)
-  expect((await (await connectRuntime(locator)).identify()).pid).toBe(winners[0]?.pid)
-  expect(socketsIn(join(env['XDG_RUNTIME_DIR'] as string, 'custody'))).toEqual([`${locator.instance}.sock`])
-})
+test.each(['an empty directory', 'the locator of a dead runtime'])(
+  'lets exactly one of twenty processes publish at %s',
+  async (where) => {
+    const { directory, path, env } = place()
+    if (where !== 'an empty directory') {
+      writeFileSync(path, JSON.stringify(sampleLocator({ pid: 4_194_303, start: '1' })), { mode: 0o600 })
+    }
+    const programs = Array.from({ length: 20 }, (_, index) =>
+      startProgram('serving.js', { args: [path, `number ${index}`], env }),
+    )
+    const verdicts = await Promise.all(programs.map((program) => program.printed(/^(ready)$|^refused (.*)$/m)))
+    const winners = programs.filter((_, index) => verdicts[index]?.[1] === 'ready')
+    expect(winners).toHaveLength(1)
+    for (const [, , json] of verdicts)
+      if (json !== undefined) expect(JSON.parse(json)).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED' })
+    await Promise.all(programs.filter((program) => program !== winners[0]).map(({ exited }) => exited))
+    expect(readdirSync(directory)).toEqual(['locator.json'])
+    const locator = readLocator(path)
+    expect(locator.pid).toBe(winners[0]?.pid)
+    expect((await (await connectRuntime(locator)).identify()).pid).toBe(winners[0]?.pid)
+    expect(socketsIn(join(env['XDG_RUNTIME_DIR'] as string, 'custody'))).toEqual([`${locator.instance}.sock`])
+  },
+)
 
 // B58
 test('says how long the path of its socket would be, and makes nothing', async () => {
   const { directory, path } = place()
   const long = join(temporaryDirectory(), 'x'.repeat(200))
   const error = await refusal(startProgram('serving.js', { args: [path], env: { XDG_RUNTIME_DIR: long } }))
-  expect(error).toMatchObject({ code: 'CUSTODY_SOCKET_PATH_TOO_LONG', message: expect.stringMatching(/the path has 2\d\d bytes/) })
+  expect(error).toMatchObject({
+    code: 'CUSTODY_SOCKET_PATH_TOO_LONG',
+    message: expect.stringMatching(/the path has 2\d\d bytes/),
+  })
   expect([existsSync(long), readdirSync(directory)]).toEqual([false, []])
 })
 

@@ -66,7 +66,10 @@ export class RawClient {
     return `${JSON.stringify({ seq, body, mac })}\n`
   }
 
-  async ask(method: string, params?: unknown): Promise<{ result?: Record<string, unknown>; error?: Record<string, unknown> } | null> {
+  async ask(
+    method: string,
+    params?: unknown,
+  ): Promise<{ result?: Record<string, unknown>; error?: Record<string, unknown> } | null> {
     this.send(this.seal({ jsonrpc: '2.0', id: 1, method, ...(params === undefined ? {} : { params }) }))
     const line = await this.line()
     return line === null ? null : JSON.parse(JSON.parse(line).body)

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectRuntime, type Locator, type RuntimeClient, readLocator } from '@custody/runtime'
-import { expect, onTestFinished, test } from 'vitest'
 import { ownIdentity } from '@custody/runtime/internals'
+import { expect, onTestFinished, test } from 'vitest'
 import { RawClient } from './raw-client.js'
 import { sampleLocator } from './sample-locator.js'
 import { type Program, startProgram } from './start-program.js'
@@ -86,6 +86,18 @@ test('accepts it by its registry entry after its locator was deleted', async () 
   expect(leftovers(served)).toEqual([])
 })
 
+test('accepts its true owner when its path alone is longer than a stranger may speak', async () => {
+  const directory = join(temporaryDirectory(), ...Array.from({ length: 12 }, () => 'd'.repeat(240)))
+  mkdirSync(directory, { recursive: true })
+  const path = join(directory, 'locator.json')
+  const program = startProgram('serving.js', { args: [path], env: { XDG_RUNTIME_DIR: temporaryDirectory() } })
+  await program.printed(/ready/)
+  const { instance } = readLocator(path)
+  const client = await connectTo(readLocator(path))
+  await client.shutdown({ expect: { locator: path, instance, namespace: root } })
+  expect(await program.exited).toEqual(clean)
+})
+
 test('refuses whoever expects something else, changes nothing, and still obeys its true owner', async () => {
   const served = await serve('serving.js')
   const client = await connectTo(served.locator)
@@ -126,21 +138,26 @@ test('takes no malformed shutdown for a stop', async () => {
   const client = await rawClient(served.locator)
   const right = { locator: served.path, instance: served.locator.instance, namespace: root }
   const malformed = [
-    ...[null, false, true, 0, '', 'x', [], {}, [right], { ...right, namespace: null }, { ...right, instance: undefined }].map((expected) => ({
-      expect: expected,
-    })),
-    // Parameters by position, and parameters that are none.
-    [right],
-    [{ expect: right }],
-    [],
-    'x',
-    1,
     null,
+    false,
+    true,
+    0,
+    '',
+    'x',
+    [],
+    {},
+    [right],
+    { ...right, namespace: null },
+    { ...right, instance: undefined },
   ]
-  for (const params of malformed) {
-    expect(await client.ask('shutdown', params), JSON.stringify(params)).toMatchObject({
+  for (const expected of malformed) {
+    expect(await client.ask('shutdown', { expect: expected }), JSON.stringify(expected)).toMatchObject({
       error: { code: -32_000, data: { code: 'not_owner', reason: expect.any(String) } },
     })
+  }
+  // By position, misspelt, not in its place, and none.
+  for (const params of [[right], [{ expect: right }], [], { expects: right }, right, 'x', 1, null]) {
+    expect(await client.ask('shutdown', params), JSON.stringify(params)).toMatchObject({ error: { code: -32_602 } })
   }
   expect(await client.ask('identify', {})).toMatchObject({ result: { state: 'serving' } })
   expect(served.program.output).toBe('ready\n')
@@ -212,7 +229,7 @@ test('is not hurried by a second signal', async () => {
   served.program.child.kill('SIGTERM')
   await served.program.printed(/draining because of signal/)
   served.program.child.kill('SIGTERM')
-  await served.program.printed(/got SIGTERM[^]*got SIGTERM/)
+  await served.program.printed(/got SIGTERM[\s\S]*got SIGTERM/)
   expect(await (await connectTo(served.locator)).identify()).toMatchObject({ state: 'draining' })
   served.program.tell('done')
   expect(await served.program.exited).toEqual(clean)
@@ -301,7 +318,10 @@ test('leaves a host alone after its close, with its signals, and does not hold i
 
 test('does not serve from a worker thread', async () => {
   const directory = temporaryDirectory()
-  const program = startProgram('serving-in-a-thread.js', { args: [join(directory, 'locator.json')], env: { XDG_RUNTIME_DIR: directory } })
+  const program = startProgram('serving-in-a-thread.js', {
+    args: [join(directory, 'locator.json')],
+    env: { XDG_RUNTIME_DIR: directory },
+  })
   await program.printed(/refused CUSTODY_NOT_MAIN_THREAD/)
   expect(await program.exited).toEqual(clean)
   expect(readdirSync(directory)).toEqual([])

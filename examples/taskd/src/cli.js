@@ -2,7 +2,7 @@
 import { fail } from './command-line/fail.js'
 import { helpOf } from './command-line/help.js'
 import { parseCommand } from './command-line/parse-command.js'
-import { openHome } from './home.js'
+import { findHome } from './home.js'
 
 const isJson = process.argv.includes('--json')
 try {
@@ -10,7 +10,7 @@ try {
   if (command === undefined || values.help) {
     console.log(helpOf(name))
   } else {
-    const context = { home: openHome(values.home), wishes: { store: values.store, idleMs: values.idleMs }, values, argument }
+    const context = { home: findHome(values.home), wishes: { store: values.store, idleMs: values.idleMs }, values, argument }
     for await (const answer of command.run(context)) console.log(isJson ? JSON.stringify(answer) : command.print(answer))
   }
 } catch (error) {

@@ -1,5 +1,5 @@
 import { TaskdError } from '../errors.js'
-import { logPath } from '../home.js'
+import { logPath, openHome } from '../home.js'
 import { OCCUPIED } from '../server/exit-codes.js'
 import { chooseStore, storeMismatch } from '../stores/open-store.js'
 import { findServer } from './find-server.js'
@@ -16,16 +16,18 @@ const LIMIT_MS = 20_000
 
 /**
  * The serving server of a home: the one that is there, or a new one. Of many that are started at once one wins, and is used by all.
- * @param {string} home
+ * @param {string} asked the home, made if it does not exist
  * @param {Wishes} wishes
  * @returns {Promise<import('@custody/runtime').Locator>}
  */
-export async function reachServer(home, { store, idleMs }) {
+export async function reachServer(asked, { store, idleMs }) {
+  const home = openHome(asked)
   const changes = watchHome(home)
   const limit = startLimit()
   /** @type {Spawned | null} */
   let spawned = null
   let hasLost = false
+  let said = ''
   try {
     for (;;) {
       const found = await findServer(home)
@@ -43,10 +45,11 @@ export async function reachServer(home, { store, idleMs }) {
         ...('client' in found ? [found.client.ended] : []),
       ])
       if ('client' in found) found.client.close()
-      if (news === 'limit') throw notReached(home, spawned)
+      if (news === 'limit') throw notReached(home, spawned?.tail() ?? said)
       if (typeof news === 'object') {
         // It may also have served others already, and been stopped or idle since.
         if (news.code !== OCCUPIED && news.code !== 0) throw died(home, spawned, news.code)
+        said = spawned.tail()
         spawned = null
         hasLost = news.code === OCCUPIED
       }
@@ -75,12 +78,7 @@ function died(home, spawned, code) {
   return new TaskdError({ code: 'not_started', message, hint: `look into ${logPath(home)}` })
 }
 
-function notReached(home, spawned) {
-  const said = spawned === null ? '' : ` Its log says:\n${spawned.tail()}`
-  const message = `No server was ready within ${LIMIT_MS / 1000} s.${said}`
-  return new TaskdError({
-    code: 'not_started',
-    message,
-    hint: `look into ${logPath(home)}, and at the process that its locator names`,
-  })
+function notReached(home, said) {
+  const message = `No server was ready within ${LIMIT_MS / 1000} s. ${said === '' ? 'Its log says nothing.' : `Its log says:\n${said}`}`
+  return new TaskdError({ code: 'not_started', message, hint: `look into ${logPath(home)}` })
 }

@@ -15,9 +15,11 @@ export function fail(error, isJson) {
 /** @returns {import('../errors.js').Envelope} */
 function envelopeOf(error) {
   if (error instanceof TaskdError) return error.envelope
-  const { code = 'internal', message, stack } = error
+  const { code, message, hint, stack } = error
   // What has no code is a fault of this program.
-  return { code, message: code === 'internal' ? stack : message }
+  if (code === undefined) return { code: 'internal', message: stack }
+  // The errors of @custody/runtime say their hint in the message as well.
+  return { code, message: hint === undefined ? message : message.replace(`\nHint: ${hint}`, ''), hint }
 }
 
 function describe({ code, message, hint, ...facts }) {

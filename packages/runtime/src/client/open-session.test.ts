@@ -1,8 +1,8 @@
+import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer } from 'node:tls'
-import { chmodSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
 import { expect, onTestFinished, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
@@ -55,7 +55,11 @@ function pour(socket: Socket): void {
 
 // B43: the port of a dead runtime belongs to another program by now.
 const impostors: [string, string, () => Server][] = [
-  ['an HTTP server that answers 200 to everything', 'CUSTODY_ANSWER_GARBAGE', () => createHttpServer((_, response) => response.end('{}'))],
+  [
+    'an HTTP server that answers 200 to everything',
+    'CUSTODY_ANSWER_GARBAGE',
+    () => createHttpServer((_, response) => response.end('{}')),
+  ],
   [
     'a server that answers "200 OK" to every line',
     'CUSTODY_ANSWER_GARBAGE',
@@ -66,10 +70,18 @@ const impostors: [string, string, () => Server][] = [
   ['a server that sends one byte at a time', 'CUSTODY_ANSWER_TIMEOUT', () => always(drip)],
   ['a server that hangs up', 'CUSTODY_CONNECTION_CLOSED', () => always((socket) => socket.end())],
   ['a server that resets the connection', 'CUSTODY_CONNECTION_CLOSED', () => always((socket) => socket.resetAndDestroy())],
-  ['a server that hangs up after half a line', 'CUSTODY_CONNECTION_CLOSED', () => always((socket) => socket.end('{"jsonrpc":"2.0",'))],
+  [
+    'a server that hangs up after half a line',
+    'CUSTODY_CONNECTION_CLOSED',
+    () => always((socket) => socket.end('{"jsonrpc":"2.0",')),
+  ],
   ['a server that sends a line without end', 'CUSTODY_ANSWER_GARBAGE', () => always(pour)],
   ['a server that sends 10 MB in one line', 'CUSTODY_ANSWER_GARBAGE', () => always((socket) => socket.write(stuff(10_000_000)))],
-  ['a server that sends bytes that are not UTF-8', 'CUSTODY_ANSWER_GARBAGE', () => always((socket) => socket.write(Buffer.from([0xff, 0x0a])))],
+  [
+    'a server that sends bytes that are not UTF-8',
+    'CUSTODY_ANSWER_GARBAGE',
+    () => always((socket) => socket.write(Buffer.from([0xff, 0x0a]))),
+  ],
   ['an echo', 'CUSTODY_ANSWER_GARBAGE', () => always((socket) => socket.pipe(socket))],
   ...['null', '[]', '1', '{}', '{"result":null}', '{"result":{}}', 'garbage', ''].map((line): [string, string, () => Server] => [
     `a server that answers ${JSON.stringify(line)}`,
@@ -96,7 +108,10 @@ interface Hello {
 }
 
 /** A listener that answers hello with whatever `answer` makes of it, and each later line with what `reply` gives. */
-const speaker = (answer: (hello: Hello) => unknown, reply: (line: string, hello: Hello, socket: Socket) => string | null = () => null) =>
+const speaker = (
+  answer: (hello: Hello) => unknown,
+  reply: (line: string, hello: Hello, socket: Socket) => string | null = () => null,
+) =>
   always((socket) => {
     let hello: Hello | null = null
     let text = ''
@@ -104,14 +119,20 @@ const speaker = (answer: (hello: Hello) => unknown, reply: (line: string, hello:
       const lines = (text + chunk).split('\n')
       text = lines.pop() as string
       for (const line of lines) {
-        const said = hello === null ? `${JSON.stringify(answer((hello = JSON.parse(line) as Hello)))}\n` : reply(line, hello, socket)
+        const isHello = hello === null
+        hello ??= JSON.parse(line) as Hello
+        const said = isHello ? `${JSON.stringify(answer(hello))}\n` : reply(line, hello, socket)
         if (said !== null) socket.write(said)
       }
     })
   })
 
 const ns = '9'.repeat(64)
-const greeting = (hello: Hello, changes: object) => ({ jsonrpc: '2.0', id: hello.id, result: { protocol: PROTOCOL, nonce: ns, proof: 'f'.repeat(64), ...changes } })
+const greeting = (hello: Hello, changes: object) => ({
+  jsonrpc: '2.0',
+  id: hello.id,
+  result: { protocol: PROTOCOL, nonce: ns, proof: 'f'.repeat(64), ...changes },
+})
 
 test.each([
   ['protocol', 'custody/2'],
@@ -123,16 +144,32 @@ test.each([
   ['proof', 1],
 ])('takes an answer with the %s %j for garbage', async (field, value) => {
   const { locator } = await impostor(speaker((hello) => greeting(hello, { [field]: value })))
-  await expect(openSession(locator, Deadline.after(TIMEOUT_MS + SLACK_MS))).rejects.toMatchObject({ code: 'CUSTODY_ANSWER_GARBAGE' })
+  await expect(openSession(locator, Deadline.after(TIMEOUT_MS + SLACK_MS))).rejects.toMatchObject({
+    code: 'CUSTODY_ANSWER_GARBAGE',
+  })
 })
 
 test.each([
   ['a code of no meaning', () => 'f'.repeat(64)],
   ['an empty code', () => ''],
-  ['the proof of another token', (hello: Hello, { endpoint }: Locator) => serverProof(Buffer.alloc(32, 1), hello.params.nonce, ns, endpoint)],
-  ['the proof of another endpoint', (hello: Hello) => serverProof(Buffer.from(token, 'hex'), hello.params.nonce, ns, 'tcp:127.0.0.1:1')],
-  ['the key of the session', (hello: Hello, { endpoint }: Locator) => sessionKey(Buffer.from(token, 'hex'), hello.params.nonce, ns, endpoint).toString('hex')],
-  ['the true proof in capitals', (hello: Hello, { endpoint }: Locator) => serverProof(Buffer.from(token, 'hex'), hello.params.nonce, ns, endpoint).toUpperCase()],
+  [
+    'the proof of another token',
+    (hello: Hello, { endpoint }: Locator) => serverProof(Buffer.alloc(32, 1), hello.params.nonce, ns, endpoint),
+  ],
+  [
+    'the proof of another endpoint',
+    (hello: Hello) => serverProof(Buffer.from(token, 'hex'), hello.params.nonce, ns, 'tcp:127.0.0.1:1'),
+  ],
+  [
+    'the key of the session',
+    (hello: Hello, { endpoint }: Locator) =>
+      sessionKey(Buffer.from(token, 'hex'), hello.params.nonce, ns, endpoint).toString('hex'),
+  ],
+  [
+    'the true proof in capitals',
+    (hello: Hello, { endpoint }: Locator) =>
+      serverProof(Buffer.from(token, 'hex'), hello.params.nonce, ns, endpoint).toUpperCase(),
+  ],
 ])('does not take %s for a proof', async (_, prove) => {
   const server = speaker((hello) => greeting(hello, { proof: prove(hello, locator) }))
   const { locator } = await impostor(server)
@@ -175,7 +212,12 @@ test('gives each answer to the question with its id', async () => {
   const ids: number[] = []
   const session = await sessionWith((line, server) => {
     ids.push((server.open(line) as { id: number }).id)
-    return ids.length < 2 ? null : ids.reverse().map((id) => server.seal({ jsonrpc: '2.0', id, result: id })).join('')
+    return ids.length < 2
+      ? null
+      : ids
+          .reverse()
+          .map((id) => server.seal({ jsonrpc: '2.0', id, result: id }))
+          .join('')
   })
   await expect(Promise.all([ask(session), ask(session)])).resolves.toEqual([1, 2])
 })
@@ -184,7 +226,7 @@ test.each<[string, (line: string, server: SealedLines) => string]>([
   ['an answer without a code', () => '{"jsonrpc":"2.0","id":1,"result":{}}\n'],
   ['its own line, sent back', (line) => `${line}\n`],
   ['an answer with a flipped bit', (_, server) => server.seal({ id: 1, result: { a: 1 } }).replace('\\"a\\":1', '\\"a\\":3')],
-  ['an answer out of its place', (_, server) => (server.seal({}), server.seal({ id: 1, result: {} }))],
+  ['an answer out of its place', (_, server) => [server.seal({}), server.seal({ id: 1, result: {} })].slice(1).join('')],
   ['a line of more than 64 KiB', () => `${'x'.repeat(64 * 1024 + 1)}\n`],
   ['a sealed null', (_, server) => server.seal(null)],
 ])('ends the session at %s', async (_, reply) => {
@@ -204,7 +246,10 @@ test('waits for an answer until its deadline and not longer', async () => {
 })
 
 test('ends every question when the listener hangs up, and refuses new ones', async () => {
-  const session = await sessionWith((_, __, socket) => (socket.destroy(), null))
+  const session = await sessionWith((_, __, socket) => {
+    socket.destroy()
+    return null
+  })
   const questions = [ask(session), ask(session)]
   for (const question of questions) await expect(question).rejects.toMatchObject({ code: 'CUSTODY_CONNECTION_CLOSED' })
   await session.ended

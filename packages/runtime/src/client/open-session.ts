@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
-import { Deadline } from '../deadline.js'
+import type { Deadline } from '../deadline.js'
 import { CustodyError, type RuntimeErrorCode } from '../errors.js'
 import type { Locator } from '../locator/locator.js'
 import { checkPrivateDirectory } from '../locator/private-directory.js'
@@ -93,7 +93,8 @@ export function openSession(locator: Locator, deadline: Deadline): Promise<Sessi
       reader.push(chunk)
     })
     socket.on('error', (cause: NodeJS.ErrnoException) => {
-      const code = hasHeard || cause.code === 'ECONNRESET' || cause.code === 'EPIPE' ? 'CUSTODY_CONNECTION_CLOSED' : 'CUSTODY_CONNECT_FAILED'
+      const code =
+        hasHeard || cause.code === 'ECONNRESET' || cause.code === 'EPIPE' ? 'CUSTODY_CONNECTION_CLOSED' : 'CUSTODY_CONNECT_FAILED'
       failure ??= problem(code, `${cause.code}`, cause)
     })
     socket.on('close', () => {
@@ -120,7 +121,12 @@ export function openSession(locator: Locator, deadline: Deadline): Promise<Sessi
     function onHello(line: string): void {
       const answer = parseJson(line)
       const result = isObject(answer) ? answer['result'] : undefined
-      if (!isObject(result) || result['protocol'] !== PROTOCOL || !isNonce(result['nonce']) || typeof result['proof'] !== 'string') {
+      if (
+        !isObject(result) ||
+        result['protocol'] !== PROTOCOL ||
+        !isNonce(result['nonce']) ||
+        typeof result['proof'] !== 'string'
+      ) {
         return fail(problem('CUSTODY_ANSWER_GARBAGE', 'its answer is not one of this protocol'))
       }
       const token = Buffer.from(locator.token, 'hex')

@@ -91,7 +91,7 @@ test('accepts a name of 128 characters', () => {
 })
 
 const root = '0123456789abcdef'.repeat(2)
-test.each([root, `${root}.a`, `${root}.Zz9.1`, `${root}.${'x'.repeat(64)}`, `${root}${'.a'.repeat(32)}`])(
+test.each([root, `${root}.a`, `${root}.Zz9.1`, `${root}.${'x'.repeat(167)}`, `${root}${'.a'.repeat(84)}`])(
   'takes %s for a namespace',
   (id) => {
     expect(isNamespaceId(id)).toBe(true)
@@ -107,8 +107,9 @@ test.each([
   `${root}.a-b`,
   `${root}.ä`,
   `${root}.a\n`,
-  `${root}.${'x'.repeat(65)}`,
-  `${root}${'.a'.repeat(33)}`,
+  // More than 200 characters.
+  `${root}.${'x'.repeat(168)}`,
+  `${root}${'.a'.repeat(85)}`,
 ])('does not take %j for a namespace', (id) => {
   expect(isNamespaceId(id)).toBe(false)
 })

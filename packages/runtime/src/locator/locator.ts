@@ -1,6 +1,6 @@
 import type { Identity } from '../identity.js'
-import { isObject, type JsonValue, parseJson } from '../wire/json.js'
 import { parseEndpoint } from '../wire/endpoint.js'
+import { isObject, type JsonValue, parseJson } from '../wire/json.js'
 
 /** The small file that a runtime publishes to say how to reach it. docs/protocol.md specifies it. */
 export interface Locator extends Identity {

@@ -29,9 +29,9 @@ test('tells a symbolic link, a file, and nothing from a directory', () => {
 })
 
 test('tells that a directory belongs to somebody else', () => {
-  let path = '/'
   // Only root can give a directory away; for everybody else the root directory is another user's.
-  if (process.geteuid?.() === 0) chownSync((path = temporaryDirectory()), 65_534, 65_534)
+  const path = process.geteuid?.() === 0 ? temporaryDirectory() : '/'
+  if (path !== '/') chownSync(path, 65_534, 65_534)
   expect(findExposure(path)).toMatch(/^it belongs to the user \d+$/)
 })
 
@@ -46,7 +46,7 @@ test.each([
   ['a file', (path: string) => writeFileSync(path, '')],
   ['a dangling symbolic link', (path: string) => symlinkSync('nowhere', path)],
   ['a symbolic link to a private directory', (path: string) => symlinkSync(temporaryDirectory(), path)],
-  ['a directory that others can list', (path: string) => (mkdirSync(path), chmodSync(path, 0o755))],
+  ['a directory that others can list', (path: string) => mkdirSync(path, { mode: 0o755 })],
 ])('refuses to make do with %s', (_, put) => {
   const path = join(temporaryDirectory(), 's')
   put(path)

@@ -1,4 +1,14 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
@@ -107,7 +117,9 @@ test('leaves a stale locator to the one that has claimed it, and names the claim
 
 test('says which directory is missing', () => {
   const path = join(temporaryDirectory(), 'missing', 'locator.json')
-  expect(() => canonicalPath(path)).toThrow(expect.objectContaining({ code: 'CUSTODY_PUBLICATION_FAILED', facts: { path, reason: expect.stringContaining('ENOENT') } }))
+  expect(() => canonicalPath(path)).toThrow(
+    expect.objectContaining({ code: 'CUSTODY_PUBLICATION_FAILED', facts: { path, reason: expect.stringContaining('ENOENT') } }),
+  )
 })
 
 test('refuses a path that is not UTF-8, which could not be opened again', () => {
@@ -124,7 +136,9 @@ test('says without the token that a directory takes no files', async () => {
   const error = await publishLocator(path, mine, neverAsked).catch((thrown: Error) => thrown)
   expect(error).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED', message: expect.stringContaining(path) })
   const { message, stack, cause } = error as Error
-  expect([message, stack, String((cause as Error).stack), JSON.stringify(error), JSON.stringify(cause)].join()).not.toContain(mine.token)
+  expect([message, stack, String((cause as Error).stack), JSON.stringify(error), JSON.stringify(cause)].join()).not.toContain(
+    mine.token,
+  )
 })
 
 test('resolves the parent and keeps the last part of a path', () => {

@@ -21,7 +21,12 @@ export function canonicalPath(path: string): string {
   try {
     canonical = join(realpathSync.native(dirname(path)), basename(path))
   } catch (cause) {
-    throw failed(path, `its directory cannot be reached (${(cause as NodeJS.ErrnoException).code})`, 'create the directory first.', cause)
+    throw failed(
+      path,
+      `its directory cannot be reached (${(cause as NodeJS.ErrnoException).code})`,
+      'create the directory first.',
+      cause,
+    )
   }
   if (canonical.includes('\ufffd')) throw failed(path, 'its path is not UTF-8', 'choose a path that is.')
   return canonical
@@ -86,9 +91,14 @@ export function removeIfAllowed(path: string): boolean {
 async function removeStale(path: string, isGone: (found: Locator) => Promise<boolean>): Promise<void> {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return
   const found = readOwnLocator(path)
-  if (found === null) throw failed(path, 'something that is no locator of yours is there', 'move it away, or choose another path.')
+  if (found === null)
+    throw failed(path, 'something that is no locator of yours is there', 'move it away, or choose another path.')
   if (!(await isGone(found))) {
-    throw failed(path, `the runtime "${found.name}" (pid ${found.pid}) that published there may still run`, 'use that one, or stop it.')
+    throw failed(
+      path,
+      `the runtime "${found.name}" (pid ${found.pid}) that published there may still run`,
+      'use that one, or stop it.',
+    )
   }
   // Of all that found the same dead locator one may remove it, and whoever holds the claim has looked at what it removes: a new
   // runtime's locator, put here since, is never touched.
@@ -98,7 +108,13 @@ async function removeStale(path: string, isGone: (found: Locator) => Promise<boo
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT') return
-    if (code === 'EEXIST') throw failed(path, 'another runtime is publishing there at this moment', `use that one; if there is none, remove ${claim}.`, cause)
+    if (code === 'EEXIST')
+      throw failed(
+        path,
+        'another runtime is publishing there at this moment',
+        `use that one; if there is none, remove ${claim}.`,
+        cause,
+      )
     throw cause
   }
   try {

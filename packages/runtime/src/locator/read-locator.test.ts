@@ -67,7 +67,10 @@ test('refuses a directory', () => {
 
 // B52: zero-byte and half-written files.
 test('refuses an empty file', () => {
-  expect(refusalOf(writeLocator(''))).toMatchObject({ code: 'CUSTODY_LOCATOR_INVALID', message: expect.stringContaining('empty') })
+  expect(refusalOf(writeLocator(''))).toMatchObject({
+    code: 'CUSTODY_LOCATOR_INVALID',
+    message: expect.stringContaining('empty'),
+  })
 })
 
 test('refuses half of a locator', () => {
@@ -95,9 +98,9 @@ test.each([0o644, 0o640, 0o604, 0o620, 0o610])('refuses a file that others can r
 })
 
 test('refuses a file of another user', () => {
-  let path = '/etc/passwd'
-  // Only root can give a file away; for everybody else that one is root's.
-  if (process.geteuid?.() === 0) chownSync((path = writeLocator()), 65_534, 65_534)
+  // Only root can give a file away; for everybody else this one is root's.
+  const path = process.geteuid?.() === 0 ? writeLocator() : '/etc/passwd'
+  if (path !== '/etc/passwd') chownSync(path, 65_534, 65_534)
   expect(refusalOf(path)).toMatchObject({
     code: 'CUSTODY_LOCATOR_INVALID',
     message: expect.stringContaining('it belongs to the user'),
@@ -121,5 +124,7 @@ test('judges a hard link by its path, like every other name', () => {
 
 test('says nothing of the content that it refuses', () => {
   const text = JSON.stringify({ ...sampleLocator(), pid: 'none' })
-  expect(JSON.stringify(refusalOf(writeLocator(text))) + refusalOf(writeLocator(text)).message).not.toContain(sampleLocator().token)
+  expect(JSON.stringify(refusalOf(writeLocator(text))) + refusalOf(writeLocator(text)).message).not.toContain(
+    sampleLocator().token,
+  )
 })

@@ -17,8 +17,7 @@ export interface RuntimePlatform {
 }
 
 /** The only place in this package that asks which operating system it is. */
-export const platform: RuntimePlatform =
-  process.platform === 'linux' ? linux : process.platform === 'win32' ? windows : darwin
+export const platform: RuntimePlatform = process.platform === 'linux' ? linux : process.platform === 'win32' ? windows : darwin
 
 let own: Identity | undefined
 

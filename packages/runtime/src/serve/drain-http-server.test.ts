@@ -222,7 +222,9 @@ test('cuts at once when its signal has aborted before', async () => {
   const server = await serving()
   const client = await connectTo(server)
   await request(server, client)
-  await expect(drainHttpServer(server, { graceMs: NEVER_MS, signal: AbortSignal.abort() })).resolves.toEqual({ isComplete: false })
+  await expect(drainHttpServer(server, { graceMs: NEVER_MS, signal: AbortSignal.abort() })).resolves.toEqual({
+    isComplete: false,
+  })
   await client.ended
 })
 

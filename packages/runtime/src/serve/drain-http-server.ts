@@ -31,7 +31,10 @@ subscribe('net.server.socket', (message) => {
  *
  * @returns whether everything finished by itself
  */
-export async function drainHttpServer(server: HttpServer | HttpsServer, options: DrainOptions = {}): Promise<{ isComplete: boolean }> {
+export async function drainHttpServer(
+  server: HttpServer | HttpsServer,
+  options: DrainOptions = {},
+): Promise<{ isComplete: boolean }> {
   const { graceMs = 5_000, signal } = options
   let isComplete = true
   const stopHurrying = hurry(server)
@@ -40,7 +43,9 @@ export async function drainHttpServer(server: HttpServer | HttpsServer, options:
   try {
     await new Promise<void>((resolve, reject) => {
       // Not listening any more is what was asked for.
-      server.close((error) => (error && (error as NodeJS.ErrnoException).code !== 'ERR_SERVER_NOT_RUNNING' ? reject(error) : resolve()))
+      server.close((error) =>
+        error && (error as NodeJS.ErrnoException).code !== 'ERR_SERVER_NOT_RUNNING' ? reject(error) : resolve(),
+      )
       // A connection that has sent nothing holds no work, but would hold the close.
       for (const socket of socketsOf.get(server) ?? []) if (socket.bytesRead === 0) socket.destroy()
       if (signal?.aborted) cut()

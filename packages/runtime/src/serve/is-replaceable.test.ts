@@ -1,6 +1,6 @@
-import { createServer } from 'node:net'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'

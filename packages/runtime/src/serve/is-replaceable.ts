@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
-import { ownIdentity, platform } from '../platform/index.js'
 import type { Locator } from '../locator/locator.js'
+import { ownIdentity, platform } from '../platform/index.js'
 import { parseEndpoint } from '../wire/endpoint.js'
 
 /**

@@ -47,7 +47,11 @@ test.each<[string, unknown]>([
   ['exit', 'no'],
 ])('names the option "%s" when it is %o', (option, value) => {
   expect(() => checkOptions({ ...right, [option]: value })).toThrow(
-    expect.objectContaining({ code: 'CUSTODY_INVALID_OPTION', message: expect.stringContaining(`the option ${option} is `), facts: expect.objectContaining({ option }) }),
+    expect.objectContaining({
+      code: 'CUSTODY_INVALID_OPTION',
+      message: expect.stringContaining(`the option ${option} is `),
+      facts: expect.objectContaining({ option }),
+    }),
   )
 })
 

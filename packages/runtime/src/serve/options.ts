@@ -65,7 +65,8 @@ export function checkOptions(options: ServeRuntimeOptions): void {
     })
   }
   if (typeof name !== 'string' || name.length < 1 || name.length > 128) refuse('name', name, 'a text of 1 to 128 characters')
-  if (typeof locator !== 'string' || !isAbsolute(locator) || locator.includes('\0')) refuse('locator', locator, 'an absolute path')
+  if (typeof locator !== 'string' || !isAbsolute(locator) || locator.includes('\0'))
+    refuse('locator', locator, 'an absolute path')
   if (typeof onShutdown !== 'function') refuse('onShutdown', onShutdown, 'a function')
   if (!isDuration(drainMs)) refuse('drainMs', drainMs, 'milliseconds, 0 or more')
   if (!isDuration(idleMs)) refuse('idleMs', idleMs, 'milliseconds, 0 or more, or Infinity')
@@ -97,10 +98,14 @@ function isDuration(value: unknown): boolean {
 }
 
 function refuse(option: string, given: unknown, expected: string): never {
-  throw new CustodyError('CUSTODY_INVALID_OPTION', `Could not serve a runtime: the option ${option} is ${shorten(inspect(given))}.`, {
-    hint: `give ${expected}.`,
-    facts: { option, expected },
-  })
+  throw new CustodyError(
+    'CUSTODY_INVALID_OPTION',
+    `Could not serve a runtime: the option ${option} is ${shorten(inspect(given))}.`,
+    {
+      hint: `give ${expected}.`,
+      facts: { option, expected },
+    },
+  )
 }
 
 function shorten(text: string): string {

@@ -40,11 +40,14 @@ export function findMismatch(own: Ownership, expected: unknown): string | null {
  * Reads what a shutdown is asked with. A misspelt or malformed `expect` must not become a stop without any expectation.
  * @throws {RpcError} -32602; nothing has happened then
  */
-export function readShutdownParams(params: unknown): { expect: unknown; graceMs: number | undefined } {
-  const { expect, graceMs, ...unknown } = isObject(params ?? {}) ? ((params ?? {}) as Record<string, unknown>) : { unknown: params }
+export function readShutdownParams(params: unknown = {}): { expect: unknown; graceMs: number | undefined } {
+  const { expect, graceMs, ...unknown } = isObject(params) ? params : { unknown: params }
   const isGraceWrong = graceMs !== undefined && !(typeof graceMs === 'number' && graceMs >= 0)
   if (isGraceWrong || Object.keys(unknown).length > 0) {
-    const error: RpcError = { code: -32_602, message: 'Invalid params: only expect and graceMs, and graceMs a number of 0 or more' }
+    const error: RpcError = {
+      code: -32_602,
+      message: 'Invalid params: only expect and graceMs, and graceMs a number of 0 or more',
+    }
     throw error
   }
   return { expect, graceMs }

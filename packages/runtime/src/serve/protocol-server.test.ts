@@ -8,7 +8,9 @@ import type { Locator } from '../locator/locator.js'
 import { type Answer, METHOD_NOT_FOUND, ProtocolServer } from './protocol-server.js'
 
 /** A locator at whose endpoint a server with this answer listens. */
-async function listening(answer: Answer = async (method, params) => ({ method, params })): Promise<{ locator: Locator; protocol: ProtocolServer }> {
+async function listening(
+  answer: Answer = async (method, params) => ({ method, params }),
+): Promise<{ locator: Locator; protocol: ProtocolServer }> {
   const path = join(temporaryDirectory(), 'a.sock')
   const locator = sampleLocator({ endpoint: `unix:${path}` })
   const protocol = new ProtocolServer(Buffer.from(locator.token, 'hex'), locator.endpoint, answer)

@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
@@ -16,7 +16,17 @@ test('reads the namespace and the directory of the run, split at the first colon
 
 test('is outside of every namespace without the variable, and with a malformed one', () => {
   const run = temporaryDirectory()
-  for (const value of [undefined, '', ':', namespace, `${namespace}:`, `:${run}`, `x:${run}`, `${namespace.toUpperCase()}:${run}`, `${namespace}. :${run}`]) {
+  for (const value of [
+    undefined,
+    '',
+    ':',
+    namespace,
+    `${namespace}:`,
+    `:${run}`,
+    `x:${run}`,
+    `${namespace.toUpperCase()}:${run}`,
+    `${namespace}. :${run}`,
+  ]) {
     expect(read(value), value).toBeNull()
   }
 })
@@ -31,13 +41,20 @@ test('is outside of every namespace when the directory of the run is not private
   const run = temporaryDirectory()
   symlinkSync(run, join(run, 'link'))
   writeFileSync(join(run, 'file'), '')
-  for (const name of ['link', 'file', 'file/below', 'missing', `${'x'.repeat(300)}`]) expect(read(`${namespace}:${join(run, name)}`), name).toBeNull()
+  for (const name of ['link', 'file', 'file/below', 'missing', `${'x'.repeat(300)}`])
+    expect(read(`${namespace}:${join(run, name)}`), name).toBeNull()
   chmodSync(run, 0o755)
   expect(read(`${namespace}:${run}`)).toBeNull()
 })
 
-test('does not take a relative path for the directory of a run', () => {
-  expect(read(`${namespace}:${relative(process.cwd(), temporaryDirectory())}`)).toBeNull()
+test('takes only the plain absolute path of the directory of a run', () => {
+  const run = temporaryDirectory()
+  const link = join(temporaryDirectory(), 'link')
+  symlinkSync(run, link)
+  // With a slash at its end even a symbolic link would pass for a directory.
+  for (const path of [relative(process.cwd(), run), `${run}/`, `${run}/.`, `${run}/../${basename(run)}`, link, `${link}/`]) {
+    expect(read(`${namespace}:${path}`), path).toBeNull()
+  }
 })
 
 test('keeps a private copy of the locator in the registry, and nothing beside it', () => {

@@ -60,7 +60,8 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
   let publication: Publication | null = null
   let stopping: Promise<void> | null = null
   const interested = new Set<Peer>()
-  const work = new Work(idleMs, () => void stop('idle'))
+  // What is not published yet cannot be withdrawn.
+  const work = new Work(idleMs, () => void settled.then(() => stop('idle')))
 
   const answers: Record<string, (params: unknown, peer: Peer) => unknown> = {
     identify(): Statement {
@@ -121,7 +122,11 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
 
   function listenToSignals(): void {
     // A repeated signal changes nothing: npm and a terminal each send one of their own.
-    for (const signal of signals || []) process.on(signal, () => void stop('signal'))
+    for (const signal of signals || []) process.on(signal, stopBySignal)
+  }
+
+  function stopBySignal(): void {
+    void stop('signal')
   }
 
   function stop(reason: ShutdownReason, graceMs = Infinity): Promise<void> {
@@ -158,5 +163,6 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
     protocol.close()
     // Exit in a turn of its own, so that what was written to the peers has left.
     if (exit) clock.setImmediate(() => process.exit(code))
+    else for (const signal of signals || []) process.off(signal, stopBySignal)
   }
 }

@@ -23,7 +23,7 @@ test('names the socket by the real path of its directory', () => {
   const directory = temporaryDirectory()
   mkdirSync(join(directory, 'real'))
   symlinkSync(join(directory, 'real'), join(directory, 'link'))
-  expect(chooseEndpoint(instance, join(directory, 'link'))).toBe(`unix:${directory}/real/s/${instance}.sock`)
+  expect(chooseEndpoint(instance, join(directory, 'link', 'run'))).toBe(`unix:${directory}/real/run/s/${instance}.sock`)
 })
 
 // B58: Node 20 would truncate the path without a word.
@@ -32,7 +32,11 @@ test('takes a path of 107 bytes and refuses 108, without making anything', () =>
   expect(Buffer.byteLength(chooseEndpoint(instance, fits).slice('unix:'.length))).toBe(107)
   const tooLong = directoryFor(108)
   expect(() => chooseEndpoint(instance, tooLong)).toThrow(
-    expect.objectContaining({ code: 'CUSTODY_SOCKET_PATH_TOO_LONG', message: expect.stringContaining('108 bytes'), facts: expect.objectContaining({ bytes: 108, limitBytes: 107 }) }),
+    expect.objectContaining({
+      code: 'CUSTODY_SOCKET_PATH_TOO_LONG',
+      message: expect.stringContaining('108 bytes'),
+      facts: expect.objectContaining({ bytes: 108, limitBytes: 107 }),
+    }),
   )
   expect(existsSync(tooLong)).toBe(false)
 })
@@ -48,7 +52,18 @@ test('refuses a short name for a directory whose real path is too long', () => {
   mkdirSync(long)
   const link = join(temporaryDirectory(), 'l')
   symlinkSync(long, link)
-  expect(() => chooseEndpoint(instance, link)).toThrow(expect.objectContaining({ code: 'CUSTODY_SOCKET_PATH_TOO_LONG' }))
+  expect(() => chooseEndpoint(instance, join(link, 'run'))).toThrow(
+    expect.objectContaining({ code: 'CUSTODY_SOCKET_PATH_TOO_LONG' }),
+  )
+})
+
+test.each([
+  ['others can reach', (path: string) => mkdirSync(path, { mode: 0o755 })],
+  ['is a symbolic link', (path: string) => symlinkSync(temporaryDirectory(), path)],
+])('refuses a directory above that of the sockets that %s', (_, put) => {
+  const directory = join(temporaryDirectory(), 'custody')
+  put(directory)
+  expect(() => chooseEndpoint(instance, directory)).toThrow(expect.objectContaining({ code: 'CUSTODY_UNSAFE_DIRECTORY' }))
 })
 
 test('listens on a socket that is private itself', async () => {

@@ -1,5 +1,8 @@
 /** Where a runtime listens. The string itself is what both sides authenticate; it is never normalised. */
-export type Endpoint = { kind: 'unix'; path: string } | { kind: 'pipe'; path: string } | { kind: 'tcp'; host: string; port: number }
+export type Endpoint =
+  | { kind: 'unix'; path: string }
+  | { kind: 'pipe'; path: string }
+  | { kind: 'tcp'; host: string; port: number }
 
 /** Reads `unix:/absolute/path`, `pipe:\\.\pipe\name`, or `tcp:127.0.0.1:port` and `tcp:[::1]:port`. Null for everything else. */
 export function parseEndpoint(text: string): Endpoint | null {

@@ -43,5 +43,6 @@ test('compares hex texts of any kind without throwing', () => {
 
 test('takes only 64 lower-case hex digits for a nonce', () => {
   expect(isNonce(nc)).toBe(true)
-  for (const value of ['', nc.slice(1), `${nc}1`, 'A'.repeat(64), 'g'.repeat(64), `${nc}\n`, 11, null, [nc]]) expect(isNonce(value)).toBe(false)
+  for (const value of ['', nc.slice(1), `${nc}1`, 'A'.repeat(64), 'g'.repeat(64), `${nc}\n`, 11, null, [nc]])
+    expect(isNonce(value)).toBe(false)
 })

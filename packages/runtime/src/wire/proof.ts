@@ -46,5 +46,7 @@ export function isNonce(value: unknown): value is string {
 }
 
 function hmac(key: Buffer, ...parts: readonly string[]): Buffer {
-  return createHmac('sha256', key).update(lengthPrefixed(...parts)).digest()
+  return createHmac('sha256', key)
+    .update(lengthPrefixed(...parts))
+    .digest()
 }

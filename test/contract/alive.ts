@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import type { Identity } from '@custody/runtime'
+
+/** Whether the very process is alive: a zombie is not, and neither is another process of the same number. */
+export function isAlive({ pid, start }: Pick<Identity, 'pid' | 'start'>): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] !== 'Z' && fields[0] !== 'X' && fields[19] === start
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ESRCH') return false
+    throw error
+  }
+}
+
+/** Resolves when the process is gone. A test's own limit bounds it. */
+export async function gone(identity: Pick<Identity, 'pid' | 'start'>): Promise<void> {
+  while (isAlive(identity)) await setTimeout(20)
+}

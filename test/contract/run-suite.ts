@@ -1,0 +1,182 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { CustodyOptions, Receipt, Summary } from '@custody/core'
+import { execa } from 'execa'
+import { onTestFinished } from 'vitest'
+
+export type RunnerName = 'vitest' | 'jest'
+
+/** The runners that the contract holds for. A compatibility run names one, and where it is installed. */
+export const runners: readonly RunnerName[] = (process.env['CUSTODY_CONTRACT_RUNNERS']?.split(',') as RunnerName[] | undefined) ?? [
+  'vitest',
+  'jest',
+]
+
+const repository = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
+const home = process.env['CUSTODY_CONTRACT_HOME'] ?? repository
+const node = process.env['CUSTODY_CONTRACT_NODE'] ?? process.execPath
+
+export interface Suite {
+  /** Test files by name, without their ending: the body of each, for both runners. */
+  files: Readonly<Record<string, string>>
+  options?: CustodyOptions
+  /** Environment variables of the runner. */
+  env?: Readonly<Record<string, string>>
+  /** Arguments for the runner. */
+  args?: readonly string[]
+  /** The whole configuration file instead of the usual one. */
+  config?: string
+  /** Ends the run by hand: called with the project's directory when the runner has started. */
+  during?: (directory: string) => Promise<void>
+}
+
+export interface TestOutcome {
+  readonly title: string
+  readonly status: 'passed' | 'failed' | 'skipped' | 'pending'
+  readonly messages: string
+}
+
+export interface SuiteResult {
+  readonly exitCode: number | undefined
+  readonly tests: readonly TestOutcome[]
+  /** What was said about whole files. */
+  readonly fileMessages: string
+  readonly output: string
+  readonly summary: Summary
+  readonly receipts: readonly Receipt[]
+  /** The project's directory; gone after the test. */
+  readonly directory: string
+  /** What is left of the run in its base directory. */
+  readonly base: string
+  test(title: string): TestOutcome
+}
+
+/** Runs a suite with the real binary of a runner, in a project of its own, and tells what an onlooker sees. */
+export async function runSuite(runner: RunnerName, suite: Suite): Promise<SuiteResult> {
+  const directory = newProject(runner, suite)
+  // A base directory of its own shows what a run leaves behind.
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'cc-')))
+  onTestFinished(() => {
+    for (const path of [directory, base]) rmSync(path, { recursive: true, force: true })
+  })
+  const running = execa(node, [...commands[runner](directory), ...(suite.args ?? [])], {
+    cwd: directory,
+    env: { ...cleanEnvironment(), TMPDIR: base, ...suite.env },
+    extendEnv: false,
+    reject: false,
+    all: true,
+    stdin: 'ignore',
+  })
+  await suite.during?.(directory)
+  const { exitCode, all: output } = await running
+  const json = readJson(join(directory, 'results.json')) as RunnerJson | undefined
+  const report = readJson(join(directory, 'custody.json')) as { summary: Summary; events: { receipt?: Receipt }[] } | undefined
+  const tests = (json?.testResults ?? []).flatMap(({ assertionResults }) =>
+    assertionResults.map(({ failureMessages, status, title }) => ({ title, status, messages: (failureMessages ?? []).join('\n') })),
+  )
+  return {
+    exitCode,
+    tests,
+    fileMessages: (json?.testResults ?? []).map(({ message }) => message ?? '').join('\n'),
+    output,
+    summary: report?.summary as Summary,
+    receipts: (report?.events ?? []).flatMap(({ receipt }) => receipt ?? []),
+    directory,
+    base,
+    test(title) {
+      const found = tests.find((test) => test.title === title)
+      if (found === undefined) throw new Error(`There is no test "${title}" in this output:\n${output}`)
+      return found
+    },
+  }
+}
+
+interface RunnerJson {
+  testResults: {
+    message?: string
+    assertionResults: { title: string; status: TestOutcome['status']; failureMessages?: string[] }[]
+  }[]
+}
+
+const commands: Record<RunnerName, (directory: string) => string[]> = {
+  vitest: () => [
+    join(packageDirectory('vitest'), 'vitest.mjs'),
+    ...['run', '--reporter=default', '--reporter=json', '--outputFile.json=results.json'],
+  ],
+  jest: () => [join(packageDirectory('jest'), 'bin/jest.js'), '--json', '--outputFile=results.json', '--ci'],
+}
+
+function packageDirectory(name: string): string {
+  return dirname(createRequire(join(home, 'package.json')).resolve(`${name}/package.json`))
+}
+
+function newProject(runner: RunnerName, { config, files, options = {} }: Suite): string {
+  const work = join(home, 'test/.work')
+  mkdirSync(work, { recursive: true })
+  const directory = mkdtempSync(join(work, `${runner}-`))
+  writeFileSync(join(directory, 'package.json'), '{}')
+  const complete = { ...options, report: { json: 'custody.json' } }
+  writeFileSync(join(directory, `${runner}.config.mjs`), config ?? configs[runner](complete))
+  for (const [name, body] of Object.entries(files)) {
+    writeFileSync(join(directory, `${name}.check.${runner === 'jest' ? 'cjs' : 'mjs'}`), `${headers[runner]}\n${body}\n`)
+  }
+  return directory
+}
+
+const configs: Record<RunnerName, (options: CustodyOptions) => string> = {
+  vitest: (options) => `
+import { custodyPlugin } from '@custody/vitest/plugin'
+export default { plugins: [custodyPlugin(${JSON.stringify(options)})], test: { include: ['*.check.mjs'], testTimeout: 30_000, hookTimeout: 30_000 } }`,
+  jest: (options) => `
+import { withCustody } from '@custody/jest/config'
+export default withCustody({ testMatch: ['**/*.check.cjs'], transform: {}, testTimeout: 30_000, rootDir: import.meta.dirname }, ${JSON.stringify(options)})`,
+}
+
+const programs = join(repository, 'test/programs')
+
+/** What the body of a test file finds: the runner's functions, a few built-ins, and `leave`, which runs a command that leaves a daemon. */
+const shared = `
+const programs = ${JSON.stringify(programs)}
+const command = (...args) => [path.join(programs, 'left-by-a-command.js'), ...args]
+const leave = async (...args) => Number((await custody.exec(process.execPath, command(...args))).stdout)
+const inHome = (home) => ({ encoding: 'utf8', env: { ...process.env, HOME: home } })`
+
+const headers: Record<RunnerName, string> = {
+  vitest: `
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { custody } from '@custody/vitest'
+import childProcess, { execFileSync, execSync, spawn, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+const retried = (title, fn) => test(title, { retry: 1 }, fn)
+${shared}`,
+  jest: `
+const { custody } = require('@custody/jest')
+const childProcess = require('node:child_process')
+const { execFileSync, execSync, spawn, spawnSync } = childProcess
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const retried = (title, fn) => { jest.retryTimes(1); test(title, fn) }
+${shared}`,
+}
+
+/** The environment of a person at a terminal: nothing of the runner that runs this. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  const own = /^(VITEST|JEST|CUSTODY|NODE_OPTIONS|NODE_ENV|TEST$|MODE$|PROD$|DEV$|SSR$|BASE_URL$|XDG_RUNTIME_DIR)/
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)))
+  return { ...env, NO_COLOR: '1', CI: 'true' }
+}
+
+function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,5 @@
+// Leaves when it is asked to.
+import { ready, serve } from './daemon.js'
+
+await serve()
+ready()
