@@ -1,5 +1,4 @@
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -93,19 +92,18 @@ test('leaves a private copy in the registry of the run that it was born in', asy
 test.each([
   ['a malformed namespace', (run: string) => `x:${run}`],
   ['no colon', () => namespace],
-  ['a run that has gone', (run: string) => (rmSync(run, { recursive: true }), `${namespace}:${run}`)],
-  [
-    'a run that is a file by now',
-    (run: string) => (rmSync(run, { recursive: true }), writeFileSync(run, ''), `${namespace}:${run}/below`),
-  ],
-  ['a run that others can reach', (run: string) => (chmodSync(run, 0o755), `${namespace}:${run}`)],
+  ['a run that has gone', (run: string) => `${namespace}:${run}.gone`],
+  ['a run below a file', (run: string) => `${namespace}:${run}/file/below`],
+  ['a run that others can reach', (run: string) => `${namespace}:${run}/public`],
 ])('starts outside of every namespace with %s', async (_, value) => {
   const { path, env } = place()
   const run = startRun()
+  writeFileSync(join(run, 'file'), '')
+  mkdirSync(join(run, 'public', 'registry'), { recursive: true, mode: 0o755 })
   const program = startProgram('serving.js', { args: [path], env: { ...env, CUSTODY_NAMESPACE: value(run) } })
   await program.printed(/ready/)
   expect(readLocator(path).namespace).toBeNull()
-  if (existsSync(join(run, 'registry'))) expect(readdirSync(join(run, 'registry'))).toEqual([])
+  for (const registry of [join(run, 'registry'), join(run, 'public', 'registry')]) expect(readdirSync(registry)).toEqual([])
 })
 
 test('does not start over something that is not its own, and leaves nothing behind', async () => {
@@ -120,11 +118,13 @@ test('does not start over something that is not its own, and leaves nothing behi
 
 test.each([
   ['is missing', (directory: string) => join(directory, 'missing', 'locator.json')],
-  ['is a file', (directory: string) => (writeFileSync(join(directory, 'file'), ''), join(directory, 'file', 'locator.json'))],
+  ['is a file', (directory: string) => join(directory, 'file', 'locator.json')],
   // A directory of sysfs takes no files, not even from root.
   ['takes no files', () => '/sys/kernel/locator.json'],
 ])('names the locator whose directory %s, without the token, and leaves nothing behind', async (_, choose) => {
-  const path = choose(place().directory)
+  const { directory } = place()
+  writeFileSync(join(directory, 'file'), '')
+  const path = choose(directory)
   const run = startRun()
   const program = startProgram('serving.js', { args: [path], env: { CUSTODY_NAMESPACE: `${namespace}:${run}` } })
   const error = await refusal(program)
@@ -135,12 +135,13 @@ test.each([
 })
 
 test.each([
-  ['is missing', (run: string) => rmSync(join(run, 'registry'), { recursive: true })],
-  ['is a file', (run: string) => (rmSync(join(run, 'registry'), { recursive: true }), writeFileSync(join(run, 'registry'), ''))],
-])('says that the registry of its run %s, and leaves nothing behind', async (_, spoil) => {
+  ['is missing', () => {}],
+  ['is a file', (registry: string) => writeFileSync(registry, '')],
+])('says that the registry of its run %s, and leaves nothing behind', async (_, put) => {
   const { directory, path } = place()
   const run = startRun()
-  spoil(run)
+  rmSync(join(run, 'registry'), { recursive: true })
+  put(join(run, 'registry'))
   const program = startProgram('serving.js', { args: [path], env: { CUSTODY_NAMESPACE: `${namespace}:${run}` } })
   expect(await refusal(program)).toMatchObject({
     code: 'CUSTODY_PUBLICATION_FAILED',
@@ -221,7 +222,7 @@ test('says how long the path of its socket would be, and makes nothing', async (
 })
 
 test.each([
-  ['others can reach', (path: string) => (mkdirSync(path), chmodSync(path, 0o755))],
+  ['others can reach', (path: string) => mkdirSync(path, { mode: 0o755 })],
   ['is a symbolic link', (path: string) => symlinkSync(temporaryDirectory(), path)],
 ])('does not listen in a directory that %s', async (_, put) => {
   const { directory, path, env } = place()

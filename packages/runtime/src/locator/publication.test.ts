@@ -1,14 +1,4 @@
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
@@ -47,10 +37,16 @@ const strangers: [string, (path: string) => void][] = [
   ['a regular file', (path) => writePrivate(path, 'a letter')],
   ['an empty file', (path) => writePrivate(path, '')],
   ['half a locator', (path) => writePrivate(path, JSON.stringify(theirs).slice(0, 50))],
-  ['a locator that others can read', (path) => (writePrivate(path, theirs), chmodSync(path, 0o644))],
+  ['a locator that others can read', (path) => writeFileSync(path, JSON.stringify(theirs), { mode: 0o644 })],
   ['a directory', (path) => mkdirSync(path)],
   ['a dangling symbolic link', (path) => symlinkSync('nowhere', path)],
-  ['a symbolic link to a locator', (path) => (writePrivate(`${path}.target`, theirs), symlinkSync(`${path}.target`, path))],
+  [
+    'a symbolic link to a locator',
+    (path) => {
+      writePrivate(`${path}.target`, theirs)
+      symlinkSync(`${path}.target`, path)
+    },
+  ],
 ]
 test.each(strangers)('never publishes over %s', async (_, put) => {
   const path = join(temporaryDirectory(), 'locator.json')
@@ -99,7 +95,10 @@ test('leaves a new locator alone that was put there while it looked at the old o
 test('publishes when the old locator was removed while it looked at it', async () => {
   const path = join(temporaryDirectory(), 'locator.json')
   writePrivate(path, theirs)
-  await publishLocator(path, mine, async () => (rmSync(path), true))
+  await publishLocator(path, mine, async () => {
+    rmSync(path)
+    return true
+  })
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(mine)
 })
 

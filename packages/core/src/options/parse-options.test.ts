@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { parseOptions } from './parse-options.js'
+
+describe('options', () => {
+  test('have defaults', () => {
+    expect(parseOptions(undefined)).toEqual({
+      published: 'retire',
+      unproven: 'fail',
+      locators: [],
+      keep: 'on-failure',
+      markChildren: true,
+      timeouts: { proofMs: 2_000, graceMs: 5_000, teardownMs: 10_000 },
+      report: { json: null },
+      strict: false,
+    })
+  })
+
+  test('keep what is given beside the defaults', () => {
+    expect(parseOptions({ timeouts: { graceMs: 7 } }).timeouts).toEqual({ proofMs: 2_000, graceMs: 7, teardownMs: 10_000 })
+  })
+
+  test.each([
+    [{ locator: [] }, 'there is no option locator', 'did you mean locators?'],
+    [{ timeouts: { gracems: 1 } }, 'there is no option timeouts.gracems', 'did you mean timeouts.graceMs?'],
+    [{ report: { jsn: 'x' } }, 'there is no option report.jsn', 'did you mean report.json?'],
+    [{ somethingElse: 1 }, 'there is no option somethingElse', 'choose one of published, unproven'],
+    [{ keep: 'sometimes' }, 'keep is wrong', 'correct keep.'],
+    [{ timeouts: { proofMs: -1 } }, 'timeouts.proofMs is wrong', 'correct timeouts.proofMs.'],
+    [{ locators: 'x' }, 'locators is wrong', 'correct locators.'],
+    ['all', 'options is wrong', 'correct options.'],
+  ])('refuses %j by name and says what to do', (options, what, hint) => {
+    expect(() => parseOptions(options)).toThrow(expect.objectContaining({ code: 'CUSTODY_INVALID_OPTION' }))
+    expect(() => parseOptions(options)).toThrow(what)
+    expect(() => parseOptions(options)).toThrow(hint)
+  })
+
+  test('names all that is wrong at once', () => {
+    expect(() => parseOptions({ keep: 1, kep: 1 })).toThrow(/keep is wrong.*there is no option kep/)
+  })
+})
