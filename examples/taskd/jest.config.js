@@ -1,3 +1,6 @@
 import { withCustody } from '@custody/jest/config'
 
-export default withCustody({ testMatch: ['**/*.jest.test.js'], transform: {}, testTimeout: 30_000 })
+export default withCustody(
+  { testMatch: ['**/*.jest.test.js'], transform: {}, testTimeout: 30_000 },
+  { report: { json: 'custody-report.json' } },
+)

@@ -2,6 +2,6 @@ import { custodyPlugin } from '@custody/vitest/plugin'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
-  plugins: [custodyPlugin()],
+  plugins: [custodyPlugin({ report: { json: 'custody-report.json' } })],
   test: { include: ['**/*.vitest.test.js'], testTimeout: 30_000 },
 })

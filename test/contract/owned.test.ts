@@ -5,22 +5,25 @@ import { isAlive } from './alive.js'
 import { runners, runSuite } from './run-suite.js'
 
 describe.each(runners)('%s', (runner) => {
-  test.each(['never', 'on-failure', 'always'] as const)('retires a daemon after a passing and after a failing test, keep: %s', async (keep) => {
-    const result = await runSuite(runner, {
-      options: { keep },
-      files: {
-        both: `
+  test.each(['never', 'on-failure', 'always'] as const)(
+    'retires a daemon after a passing and after a failing test, keep: %s',
+    async (keep) => {
+      const result = await runSuite(runner, {
+        options: { keep },
+        files: {
+          both: `
           test('passes', async () => { expect(await leave('obeying')).toBeGreaterThan(1) })
           test('fails', async () => { await leave('obeying'); expect(1).toBe(2) })`,
-      },
-    })
-    expect(result.test('passes').status).toBe('passed')
-    expect(result.test('fails').status).toBe('failed')
-    expect(result.exitCode).toBe(1)
-    expect(result.summary).toMatchObject({ runtimes: 2, owned: 2, retired: 2, exitsObserved: 2 })
-    for (const { identity } of result.receipts) expect(identity !== null && isAlive(identity)).toBe(false)
-    expect(keptDirectories(result.base)).toBe({ never: 0, 'on-failure': 1, always: 2 }[keep])
-  })
+        },
+      })
+      expect(result.test('passes').status).toBe('passed')
+      expect(result.test('fails').status).toBe('failed')
+      expect(result.exitCode).toBe(1)
+      expect(result.summary).toMatchObject({ runtimes: 2, owned: 2, retired: 2, exitsObserved: 2 })
+      for (const { identity } of result.receipts) expect(identity !== null && isAlive(identity)).toBe(false)
+      expect(keptDirectories(result.base)).toBe({ never: 0, 'on-failure': 1, always: 2 }[keep])
+    },
+  )
 
   test('retires what execFileSync, spawnSync and execSync leave behind, although a finalizer removes its home first', async () => {
     const result = await runSuite(runner, {

@@ -1,19 +1,20 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { CustodyOptions, Receipt, Summary } from '@custody/core'
+import type { Identity } from '@custody/runtime'
 import { execa } from 'execa'
-import { onTestFinished } from 'vitest'
+import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { gone } from './alive.js'
 
 export type RunnerName = 'vitest' | 'jest'
 
 /** The runners that the contract holds for. A compatibility run names one, and where it is installed. */
-export const runners: readonly RunnerName[] = (process.env['CUSTODY_CONTRACT_RUNNERS']?.split(',') as RunnerName[] | undefined) ?? [
-  'vitest',
-  'jest',
-]
+export const runners: readonly RunnerName[] = (process.env['CUSTODY_CONTRACT_RUNNERS']?.split(',') as
+  | RunnerName[]
+  | undefined) ?? ['vitest', 'jest']
 
 const repository = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const home = process.env['CUSTODY_CONTRACT_HOME'] ?? repository
@@ -29,7 +30,9 @@ export interface Suite {
   args?: readonly string[]
   /** The whole configuration file instead of the usual one. */
   config?: string
-  /** Ends the run by hand: called with the project's directory when the runner has started. */
+  /** More files of the project, by name, as they are. */
+  extras?: Readonly<Record<string, string>>
+  /** Acts while the suite runs: called with the project's directory when the runner has started. */
   during?: (directory: string) => Promise<void>
 }
 
@@ -47,49 +50,100 @@ export interface SuiteResult {
   readonly output: string
   readonly summary: Summary
   readonly receipts: readonly Receipt[]
+  /** What the suite's tests noted, by name. */
+  readonly notes: Readonly<Record<string, unknown>>
   /** The project's directory; gone after the test. */
   readonly directory: string
   /** What is left of the run in its base directory. */
   readonly base: string
   test(title: string): TestOutcome
+  /** The receipts of runtimes of this name. */
+  receiptsOf(name: string): Receipt[]
+  /** Where a piece of a test file stands, as stacks name it: `<file>:<line>`. */
+  placeOf(piece: string): string
+  /** Ends the daemons that were left alone, and waits until they are gone. */
+  release(left: readonly Identity[]): Promise<void>
 }
 
 /** Runs a suite with the real binary of a runner, in a project of its own, and tells what an onlooker sees. */
-export async function runSuite(runner: RunnerName, suite: Suite): Promise<SuiteResult> {
+export function runSuite(runner: RunnerName, suite: Suite): Promise<SuiteResult> {
+  return run(runner, suite, onTestFinished)
+}
+
+/** Runs one suite for several tests of a describe block. */
+export function shareSuite(runner: RunnerName, prepare: () => Suite | Promise<Suite>): () => SuiteResult {
+  const removals: (() => void)[] = []
+  let result: SuiteResult
+  beforeAll(async () => {
+    result = await run(runner, await prepare(), (remove) => removals.push(remove))
+  }, 60_000)
+  afterAll(() => {
+    for (const remove of removals) remove()
+  })
+  return () => result
+}
+
+/** What is left alive of runtimes after a run. */
+export function leftOf(receipts: readonly Receipt[]): Identity[] {
+  return receipts.flatMap(({ exit, identity }) => (exit === 'not observed' && identity !== null ? [identity] : []))
+}
+
+async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => void) => void): Promise<SuiteResult> {
   const directory = newProject(runner, suite)
   // A base directory of its own shows what a run leaves behind.
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'cc-')))
-  onTestFinished(() => {
+  onEnd(() => {
     for (const path of [directory, base]) rmSync(path, { recursive: true, force: true })
   })
+  const release = join(base, 'release')
   const running = execa(node, [...commands[runner](directory), ...(suite.args ?? [])], {
     cwd: directory,
-    env: { ...cleanEnvironment(), TMPDIR: base, ...suite.env },
+    env: { ...cleanEnvironment(), TMPDIR: base, RELEASE: release, ...suite.env },
     extendEnv: false,
     reject: false,
     all: true,
     stdin: 'ignore',
   })
-  await suite.during?.(directory)
+  await Promise.race([running, suite.during?.(directory) ?? running])
   const { exitCode, all: output } = await running
   const json = readJson(join(directory, 'results.json')) as RunnerJson | undefined
   const report = readJson(join(directory, 'custody.json')) as { summary: Summary; events: { receipt?: Receipt }[] } | undefined
   const tests = (json?.testResults ?? []).flatMap(({ assertionResults }) =>
-    assertionResults.map(({ failureMessages, status, title }) => ({ title, status, messages: (failureMessages ?? []).join('\n') })),
+    assertionResults.map(({ failureMessages, status, title }) => ({
+      title,
+      status,
+      messages: (failureMessages ?? []).join('\n'),
+    })),
   )
+  const receipts = (report?.events ?? []).flatMap(({ receipt }) => receipt ?? [])
   return {
     exitCode,
     tests,
     fileMessages: (json?.testResults ?? []).map(({ message }) => message ?? '').join('\n'),
     output,
     summary: report?.summary as Summary,
-    receipts: (report?.events ?? []).flatMap(({ receipt }) => receipt ?? []),
+    receipts,
+    notes: Object.fromEntries(readLines(join(directory, 'notes.jsonl')).map((line) => JSON.parse(line))),
     directory,
     base,
     test(title) {
       const found = tests.find((test) => test.title === title)
       if (found === undefined) throw new Error(`There is no test "${title}" in this output:\n${output}`)
       return found
+    },
+    receiptsOf: (name) => receipts.filter((receipt) => receipt.name === name),
+    placeOf(piece) {
+      for (const name of readdirSync(directory).filter((name) => name.includes('.check.'))) {
+        const at = readFileSync(join(directory, name), 'utf8')
+          .split('\n')
+          .findIndex((line) => line.includes(piece))
+        if (at >= 0) return `${name}:${at + 1}`
+      }
+      throw new Error(`No test file has ${piece}`)
+    },
+    async release(left) {
+      writeFileSync(release, '')
+      await Promise.all(left.map(gone))
     },
   }
 }
@@ -113,7 +167,7 @@ function packageDirectory(name: string): string {
   return dirname(createRequire(join(home, 'package.json')).resolve(`${name}/package.json`))
 }
 
-function newProject(runner: RunnerName, { config, files, options = {} }: Suite): string {
+function newProject(runner: RunnerName, { config, extras = {}, files, options = {} }: Suite): string {
   const work = join(home, 'test/.work')
   mkdirSync(work, { recursive: true })
   const directory = mkdtempSync(join(work, `${runner}-`))
@@ -123,6 +177,7 @@ function newProject(runner: RunnerName, { config, files, options = {} }: Suite):
   for (const [name, body] of Object.entries(files)) {
     writeFileSync(join(directory, `${name}.check.${runner === 'jest' ? 'cjs' : 'mjs'}`), `${headers[runner]}\n${body}\n`)
   }
+  for (const [name, text] of Object.entries(extras)) writeFileSync(join(directory, name), text)
   return directory
 }
 
@@ -137,12 +192,20 @@ export default withCustody({ testMatch: ['**/*.check.cjs'], transform: {}, testT
 
 const programs = join(repository, 'test/programs')
 
-/** What the body of a test file finds: the runner's functions, a few built-ins, and `leave`, which runs a command that leaves a daemon. */
+/**
+ * What the body of a test file finds: the runner's functions, a few built-ins, `leave`, which runs a command that leaves a daemon, and
+ * `note`, which tells the onlooker something.
+ */
 const shared = `
 const programs = ${JSON.stringify(programs)}
 const command = (...args) => [path.join(programs, 'left-by-a-command.js'), ...args]
 const leave = async (...args) => Number((await custody.exec(process.execPath, command(...args))).stdout)
-const inHome = (home) => ({ encoding: 'utf8', env: { ...process.env, HOME: home } })`
+const inHome = (home) => ({ encoding: 'utf8', env: { ...process.env, HOME: home } })
+const leaveIn = (home, ...args) => Number(execFileSync(process.execPath, command(...args), inHome(home)))
+const newHome = () => fs.mkdtempSync(path.join(os.tmpdir(), 'home-'))
+const note = (name, value) => fs.appendFileSync('notes.jsonl', JSON.stringify([name, value]) + '\\n')
+// A zombie has none.
+const isAlive = (pid) => fs.existsSync('/proc/' + pid + '/exe')`
 
 const headers: Record<RunnerName, string> = {
   vitest: `
@@ -153,6 +216,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 const retried = (title, fn) => test(title, { retry: 1 }, fn)
+const failing = test.fails
 ${shared}`,
   jest: `
 const { custody } = require('@custody/jest')
@@ -162,6 +226,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const retried = (title, fn) => { jest.retryTimes(1); test(title, fn) }
+const failing = test.failing
 ${shared}`,
 }
 
@@ -170,6 +235,10 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
   const own = /^(VITEST|JEST|CUSTODY|NODE_OPTIONS|NODE_ENV|TEST$|MODE$|PROD$|DEV$|SSR$|BASE_URL$|XDG_RUNTIME_DIR)/
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)))
   return { ...env, NO_COLOR: '1', CI: 'true' }
+}
+
+function readLines(path: string): string[] {
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : []
 }
 
 function readJson(path: string): unknown {

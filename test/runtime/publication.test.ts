@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -104,6 +106,17 @@ test.each([
   await program.printed(/ready/)
   expect(readLocator(path).namespace).toBeNull()
   for (const registry of [join(run, 'registry'), join(run, 'public', 'registry')]) expect(readdirSync(registry)).toEqual([])
+})
+
+// In processes of their own: what waits for the writer of a FIFO cannot be interrupted.
+test('neither reads nor waits for a FIFO', async () => {
+  const { directory, path, env } = place()
+  execFileSync('mkfifo', ['-m', '600', path])
+  const reading = startProgram('reading.js', { args: [path] })
+  const serving = startProgram('serving.js', { args: [path], env })
+  await reading.printed(/^refused CUSTODY_LOCATOR_INVALID: it is not a regular file$/m)
+  expect(await refusal(serving)).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED', facts: { path } })
+  expect([readdirSync(directory), lstatSync(path).isFIFO()]).toEqual([['locator.json'], true])
 })
 
 test('does not start over something that is not its own, and leaves nothing behind', async () => {

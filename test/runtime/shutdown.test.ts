@@ -316,6 +316,15 @@ test('leaves a host alone after its close, with its signals, and does not hold i
   expect(leftovers(served)).toEqual([])
 })
 
+test('tells a host that its product cannot shut down, and leaves the locator', async () => {
+  const directory = temporaryDirectory()
+  const path = join(directory, 'locator.json')
+  const program = startProgram('failing-to-close.js', { args: [path], env: { XDG_RUNTIME_DIR: directory } })
+  await program.printed(/heard that the disk is full/)
+  expect(await program.exited).toEqual({ code: 7, signal: null })
+  expect(readLocator(path).name).toBe('failing-to-close')
+})
+
 test('does not serve from a worker thread', async () => {
   const directory = temporaryDirectory()
   const program = startProgram('serving-in-a-thread.js', {

@@ -28,7 +28,9 @@ function wrapRoot(config: Initial, options: CustodyOptions): Initial {
     ...wrapProject(config, options),
     globalSetup: part('global-setup.js'),
     globalTeardown: part('global-teardown.js'),
-    ...(projects && { projects: projects.map((project) => wrapProject(asObject(project), options)) as NonNullable<Initial['projects']> }),
+    ...(projects && {
+      projects: projects.map((project) => wrapProject(asObject(project), options)) as NonNullable<Initial['projects']>,
+    }),
   }
 }
 
@@ -38,7 +40,7 @@ function wrapProject<C extends Initial | Config.InitialProjectOptions>(config: C
     ...config,
     testRunner: part('runner.cjs'),
     // Automatic mocks would replace the `custody` object by one that does nothing.
-    unmockedModulePathPatterns: [...(config.unmockedModulePathPatterns ?? []), '/@custody/', escape(__dirname)],
+    unmockedModulePathPatterns: [...(config.unmockedModulePathPatterns ?? []), '/@custody/', escapeRegExp(__dirname)],
     globals: { ...config.globals, '@custody/jest': { options, testRunner, globalSetup, globalTeardown } },
   }
 }
@@ -52,6 +54,6 @@ function asObject(project: string | Config.InitialProjectOptions): Config.Initia
   throw Object.assign(error, { name: 'CustodyError', code: 'CUSTODY_INVALID_OPTION' })
 }
 
-function escape(path: string): string {
+function escapeRegExp(path: string): string {
   return path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

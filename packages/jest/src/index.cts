@@ -2,7 +2,6 @@
 // imports nothing, and asks for the bridge at each call.
 import type { Custody, Namespace, OpenedNamespace, ScopeMembers } from '@custody/core/worker' with { 'resolution-mode': 'import' }
 
-export type { Custody, Namespace, OpenedNamespace, ScopeMembers }
 export type {
   ExecOptions,
   ExecResult,
@@ -10,6 +9,7 @@ export type {
   Receipt,
   Verdict,
 } from '@custody/core/worker' with { 'resolution-mode': 'import' }
+export type { Custody, Namespace, OpenedNamespace, ScopeMembers }
 
 const KEY = Symbol.for('@custody/jest')
 

@@ -1,5 +1,14 @@
 import { relative } from 'node:path'
-import { birthState, type Cell, type Custody, custody, enterFile, type RunHandle, Scope, type Settlement } from '@custody/core/worker'
+import {
+  birthState,
+  type Cell,
+  type Custody,
+  custody,
+  enterFile,
+  type RunHandle,
+  Scope,
+  type Settlement,
+} from '@custody/core/worker'
 import type { JestEnvironment } from '@jest/environment'
 import type { TestResult } from '@jest/test-result'
 import type { Circus, Config } from '@jest/types'
@@ -192,7 +201,9 @@ export class Session {
   #report(failures: Settlement['failures']): void {
     if (this.#outcome === null) {
       // Without our runner the environment has no result to change: it can only fail the file as a whole.
-      throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(({ message }) => message).join('\n\n'))
+      throw failures.length === 1
+        ? failures[0]
+        : new AggregateError(failures, failures.map(({ message }) => message).join('\n\n'))
     }
     if ('error' in this.#outcome) appendFailures(this.#outcome.error, failures)
     else failFile(this.#outcome.result, this.#outcome.configs, failures)

@@ -1,6 +1,7 @@
 /** For Custody's own packages. It makes no promise to anybody else. */
 export { requestShutdown } from './client/connect-runtime.js'
-export { openSession, RpcFailure, type Session } from './client/open-session.js'
+export { openSession, type Session } from './client/open-session.js'
+export { RpcFailure } from './client/rpc-failure.js'
 export { type Clock, clock } from './clock.js'
 export { Deadline, pause } from './deadline.js'
 export { hasCode, runtimeErrorCodes } from './errors.js'

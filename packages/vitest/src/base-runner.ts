@@ -1,5 +1,5 @@
-import * as vitest from 'vitest'
 import type { RunnerTestCase, RunnerTestFile, RunnerTestSuite } from 'vitest'
+import * as vitest from 'vitest'
 
 /** The hooks of Vitest's runner that ours stands on; the types of Vitest name only a part of them. docs/upstream.md says when each runs. */
 export interface RunnerHooks {

@@ -125,7 +125,10 @@ async function settleTest(test: RunnerTestCase, open: OpenTest): Promise<void> {
   open.attempt.isOver = true
   openFile(test.file).tests.delete(test)
   await settleAttempt(test, open, open.scope)
-  fail(test, open.settlements.flatMap(({ failures }) => failures))
+  fail(
+    test,
+    open.settlements.flatMap(({ failures }) => failures),
+  )
 }
 
 /** Vitest puts a hook of its own on the instance, which looks at the result for `bail`: we settle before it looks. */
@@ -171,7 +174,10 @@ async function settleSkipped(test: RunnerTestCase, open: OpenTest, file: RunnerT
   open.cell.isOver = true
   open.attempt.isOver = true
   await settleAttempt(test, open, open.scope)
-  fail(file, open.settlements.flatMap(({ failures }) => failures))
+  fail(
+    file,
+    open.settlements.flatMap(({ failures }) => failures),
+  )
 }
 
 /** Vitest 3 has sent the file's result by now, and looks at it no more. */

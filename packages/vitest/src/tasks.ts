@@ -20,7 +20,8 @@ export function hasFailed(task: RunnerTask): boolean {
 export function fail(task: RunnerTask, failures: readonly CustodyError[]): void {
   if (failures.length === 0) return
   const errors = failures.map(asTestError)
-  const result = (task.result ??= { state: 'fail' })
+  task.result ??= { state: 'fail' }
+  const { result } = task
   result.state = 'fail'
   result.errors = [...(result.errors ?? []), ...errors]
   // Vitest 5 prints what stands in the attempts.

@@ -1,6 +1,6 @@
-// Accepts the shutdown and never finishes its drain.
+// Accepts the shutdown and never finishes its drain. As it has other things to do, nothing cuts it.
 import { forever, ready, serve } from './daemon.js'
 
-await serve(() => forever, { drainMs: 600_000, signals: false })
+await serve(() => forever, { exit: false, signals: false })
 setInterval(() => {}, 1_000)
 ready()

@@ -10,6 +10,6 @@ Socket.prototype.write = function (...args) {
   // The answers to hello and identify.
   return count <= 2 || this.server === undefined ? write.apply(this, args) : true
 }
-await serve(() => forever, { drainMs: 600_000 })
+await serve(() => forever, { exit: false })
 setInterval(() => {}, 1_000)
 ready()

@@ -62,7 +62,11 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
       const scope = scopeFor('exec')
       const { exec } = await import('../launch/exec.js')
       const { namespace, run } = scope
-      return exec(file, args, { ...options, cwd: options.cwd ?? run.root, env: { ...process.env, ...namespace.env, ...options.env } })
+      return exec(file, args, {
+        ...options,
+        cwd: options.cwd ?? run.root,
+        env: { ...process.env, ...namespace.env, ...options.env },
+      })
     },
     async runtimes() {
       const scope = scopeFor('runtimes')
@@ -84,10 +88,14 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
 
 function openSibling(scope: Scope, name: string): Scope {
   if (!scope.siblings.has(name)) return scope.openSibling(name)
-  throw new CustodyError('CUSTODY_NAMESPACE_TAKEN', `Could not open the namespace "${name}" in ${scope.name}: it is open already.`, {
-    hint: 'use the one that the first call returned, or another name.',
-    facts: { name, scope: scope.name },
-  })
+  throw new CustodyError(
+    'CUSTODY_NAMESPACE_TAKEN',
+    `Could not open the namespace "${name}" in ${scope.name}: it is open already.`,
+    {
+      hint: 'use the one that the first call returned, or another name.',
+      facts: { name, scope: scope.name },
+    },
+  )
 }
 
 function asOpened(sibling: Scope): OpenedNamespace {

@@ -14,7 +14,7 @@ import { dir as makeDirectory } from 'tmp-promise'
 import { captureRegistry } from '../locators/capture.js'
 import { newRunId } from '../namespace/namespace-id.js'
 import { parseOptions } from '../options/parse-options.js'
-import { readEvents, type RunEvent, writeEvents } from '../report/events.js'
+import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
 import { formatSummary, type Summary, summarize } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { accountFor, settleLocators } from '../scope/settle-locators.js'
@@ -84,7 +84,10 @@ async function settleRest(run: RunHandle): Promise<CustodyError[]> {
   const look = () => ({ locators: captureRegistry(run.directory, run.id), cutShort: [] })
   const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
   const { findings } = await settleLocators(settler, null, look, time)
-  writeEvents(run.directory, findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance })))
+  writeEvents(
+    run.directory,
+    findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance })),
+  )
   return findings.flatMap(({ failure }) => failure ?? [])
 }
 

@@ -80,16 +80,24 @@ export async function exec(
 
 function notStarted(file: string, args: readonly string[], cwd: string, cause: Error): CustodyError {
   const { code } = cause as NodeJS.ErrnoException
-  return new CustodyError('CUSTODY_COMMAND_NOT_STARTED', `Could not start ${[file, ...args].join(' ')} in ${cwd}: ${code ?? cause.message}.`, {
-    hint: 'check the command, its directory and PATH.',
-    facts: { file, args, cwd, code },
-    cause,
-  })
+  return new CustodyError(
+    'CUSTODY_COMMAND_NOT_STARTED',
+    `Could not start ${[file, ...args].join(' ')} in ${cwd}: ${code ?? cause.message}.`,
+    {
+      hint: 'check the command, its directory and PATH.',
+      facts: { file, args, cwd, code },
+      cause,
+    },
+  )
 }
 
 function failed(file: string, args: readonly string[], result: ExecResult): CustodyError {
   const { all, durationMs, exitCode, signal, timedOut } = result
-  const how = timedOut ? `it ran out of time after ${durationMs} ms` : signal ? `it was ended by ${signal}` : `it exited with code ${exitCode}`
+  const how = timedOut
+    ? `it ran out of time after ${durationMs} ms`
+    : signal
+      ? `it was ended by ${signal}`
+      : `it exited with code ${exitCode}`
   const tail = all.trimEnd().split('\n').slice(-20).join('\n')
   return new CustodyError('CUSTODY_COMMAND_FAILED', `Could not run ${[file, ...args].join(' ')}: ${how}.${tail && `\n${tail}`}`, {
     hint: 'see its output above; reject: false gives the result instead.',

@@ -1,7 +1,7 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, realpathSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { type Locator, readLocator } from '@custody/runtime'
-import { canonicalPath, hasCode, isInScope } from '@custody/runtime/internals'
+import { hasCode, isInScope } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import { walkGlob } from './walk-glob.js'
 
@@ -48,28 +48,35 @@ export function captureGlobs(globs: readonly string[], base: string | null): Glo
   for (const glob of globs) {
     const walk = walkGlob(glob, base)
     if (walk.isCutShort) cutShort.push(glob)
-    locators.push(...walk.paths.flatMap((path) => captureFile(canonicalPath(path), 'glob') ?? []))
+    locators.push(...walk.paths.flatMap((path) => captureFile(path, 'glob') ?? []))
   }
   return { locators, cutShort }
 }
 
 /** Reads one locator now, and does not look at its file again. Null when there is none. */
 export function captureFile(path: string, source: CapturedLocator['source']): CapturedLocator | null {
+  const canonical = orNullIfMissing(() => join(realpathSync.native(dirname(path)), basename(path)))
+  if (canonical === null) return null
   try {
-    return { source, path, locator: readLocator(path), unreadable: null }
+    return { source, path: canonical, locator: readLocator(canonical), unreadable: null }
   } catch (error) {
     if (hasCode(error, 'CUSTODY_LOCATOR_MISSING')) return null
     if (!hasCode(error, 'CUSTODY_LOCATOR_INVALID')) throw error
-    return { source, path, locator: null, unreadable: (error as { facts: { reason: string } }).facts.reason }
+    return { source, path: canonical, locator: null, unreadable: (error as { facts: { reason: string } }).facts.reason }
   }
 }
 
 function list(directory: string): string[] {
+  // Without it the run has ended.
+  return orNullIfMissing(() => readdirSync(directory)) ?? []
+}
+
+function orNullIfMissing<T>(read: () => T): T | null {
   try {
-    return readdirSync(directory)
+    return read()
   } catch (error) {
-    // The run has ended, and its directory with it.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
     throw error
   }
 }

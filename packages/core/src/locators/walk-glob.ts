@@ -14,7 +14,9 @@ export interface GlobWalk {
 /** The files that match one glob. Symbolic links are neither followed nor left out: whoever reads them decides. */
 export function walkGlob(glob: string, base: string | null): GlobWalk {
   if (!isAbsolute(glob) && base === null) return { paths: [], isCutShort: false }
-  const absolute = resolve(base ?? '/', glob).split(sep).join('/')
+  const absolute = resolve(base ?? '/', glob)
+    .split(sep)
+    .join('/')
   const { base: root, glob: pattern } = picomatch.scan(absolute)
   if (pattern === '') return { paths: [root], isCutShort: false }
   const isMatch = picomatch(pattern, { dot: true })

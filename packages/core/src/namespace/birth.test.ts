@@ -52,7 +52,10 @@ test('marks what every way to start a process starts, with the scope that it sta
 test('keeps scopes apart that run at the same time, and gives the rest to the file', () => {
   const marks = ask(`
     const mark = () => output(spawn(node, print))
-    console.log(JSON.stringify([await Promise.all([within('t1', mark), within('t2', mark), mark()]), file.birth.id]))`) as [string[], string]
+    console.log(JSON.stringify([await Promise.all([within('t1', mark), within('t2', mark), mark()]), file.birth.id]))`) as [
+    string[],
+    string,
+  ]
   const [[first, second, rest], fileId] = marks
   expect([first, second, rest]).toEqual(['t1:/run/x', 't2:/run/x', `${fileId}:/run/x`])
 })

@@ -4,7 +4,10 @@ import { z } from 'zod'
 import type { ResolvedOptions } from './options.js'
 
 // setTimeout's own limit: a longer wait would fire at once.
-const duration = z.number().min(0).max(2 ** 31 - 1)
+const duration = z
+  .number()
+  .min(0)
+  .max(2 ** 31 - 1)
 
 const schema = z.strictObject({
   published: z.enum(['retire', 'fail']).default('retire'),
@@ -31,10 +34,14 @@ export function parseOptions(options: unknown): ResolvedOptions {
   const parsed = schema.safeParse(options ?? {})
   if (parsed.success) return parsed.data
   const problems = parsed.error.issues.map(describe)
-  throw new CustodyError('CUSTODY_INVALID_OPTION', `Could not read Custody's options: ${problems.map(({ what }) => what).join('; ')}.`, {
-    hint: problems.map(({ hint }) => hint).join('; '),
-    facts: { options: problems.map(({ option }) => option) },
-  })
+  throw new CustodyError(
+    'CUSTODY_INVALID_OPTION',
+    `Could not read Custody's options: ${problems.map(({ what }) => what).join('; ')}.`,
+    {
+      hint: problems.map(({ hint }) => hint).join('; '),
+      facts: { options: problems.map(({ option }) => option) },
+    },
+  )
 }
 
 function describe(issue: z.core.$ZodIssue): { option: string; what: string; hint: string } {

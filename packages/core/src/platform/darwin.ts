@@ -23,7 +23,11 @@ export const darwin: Platform = {
 
 function ps(...args: string[]): string {
   try {
-    return execFileSync('/bin/ps', args, { encoding: 'utf8', env: { LC_ALL: 'C', TZ: 'UTC' }, stdio: ['ignore', 'pipe', 'ignore'] })
+    return execFileSync('/bin/ps', args, {
+      encoding: 'utf8',
+      env: { LC_ALL: 'C', TZ: 'UTC' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
   } catch (error) {
     // ps says with exit code 1 that there is no such process.
     if ((error as { status?: unknown }).status === 1) return ''

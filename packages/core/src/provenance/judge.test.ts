@@ -57,7 +57,9 @@ describe('the decision table', () => {
     }
     // Every row decides something, and together they decide all.
     expect([...uses.keys()].sort((a, b) => a - b)).toEqual(table.map(([row]) => row))
-    expect([...uses.values()].reduce((sum, count) => sum + count)).toBe(Object.values(values).reduce((product, { length }) => product * length, 1))
+    expect([...uses.values()].reduce((sum, count) => sum + count)).toBe(
+      Object.values(values).reduce((product, { length }) => product * length, 1),
+    )
   })
 
   test('gives each verdict a reason in words', () => {

@@ -42,6 +42,7 @@ export function judge(evidence: Evidence): Judgement {
 /** An authentic runtime that knows of no namespace: its environment was cleared, or it was started outside. */
 function judgeWithoutNamespace({ born, frozenPath, isPathEqual, path }: Evidence): Judgement {
   if (!isPathEqual) return { verdict: 'foreign', reason: `it published ${frozenPath}, and this is ${path}` }
-  if (born === 'environment') return { verdict: 'owned', reason: 'it published this locator, and the kernel shows that it was born in this namespace' }
+  if (born === 'environment')
+    return { verdict: 'owned', reason: 'it published this locator, and the kernel shows that it was born in this namespace' }
   return { verdict: 'unproven', reason: "it was started without the namespace's environment" }
 }

@@ -1,6 +1,6 @@
 import type { Identity, Locator, Statement } from '@custody/runtime'
 import {
-  Deadline,
+  type Deadline,
   hasCode,
   isFieldValid,
   isInScope,
@@ -15,7 +15,7 @@ import type { CapturedLocator } from '../locators/capture.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import { platform } from '../platform/index.js'
 import type { Answer, Evidence, Recorded } from './evidence.js'
-import { findRole, readBorn, type RunIdentity } from './own-processes.js'
+import { findRole, type RunIdentity, readBorn } from './own-processes.js'
 
 /** One capture, or several with the same content. */
 export type Copies = readonly [CapturedLocator, ...CapturedLocator[]]

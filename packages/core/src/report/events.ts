@@ -23,5 +23,8 @@ export function readEvents(runDirectory: string): RunEvent[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
   }
-  return text.split('\n').slice(0, -1).map((line) => JSON.parse(line) as RunEvent)
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as RunEvent)
 }

@@ -22,9 +22,13 @@ export function failureOf(finding: Finding, options: ResolvedOptions): CustodyEr
       return null
     case 'invalid':
       // One of ours that cannot be read cannot be accounted for. What a glob finds may be anybody's.
-      return evidence.source === 'registry' ? fail(finding, 'CUSTODY_REGISTRY_UNREADABLE', 'verify', judgement.reason, hints.invalid) : null
+      return evidence.source === 'registry'
+        ? fail(finding, 'CUSTODY_REGISTRY_UNREADABLE', 'verify', judgement.reason, hints.invalid)
+        : null
     case 'unproven':
-      return options.unproven === 'ignore' ? null : fail(finding, 'CUSTODY_RUNTIME_UNPROVEN', 'retire', judgement.reason, hints.unproven)
+      return options.unproven === 'ignore'
+        ? null
+        : fail(finding, 'CUSTODY_RUNTIME_UNPROVEN', 'retire', judgement.reason, hints.unproven)
     case 'unreachable':
       return fail(finding, 'CUSTODY_RUNTIME_UNREACHABLE', 'retire', judgement.reason, hints.unreachable)
     case 'owned':
@@ -35,15 +39,41 @@ export function failureOf(finding: Finding, options: ResolvedOptions): CustodyEr
 function failureOfOutcome(finding: Finding, outcome: RetireOutcome | null, options: ResolvedOptions): CustodyError | null {
   switch (outcome?.end) {
     case 'exited':
-      return options.published === 'fail' ? fail(finding, 'CUSTODY_RUNTIME_LEFT', 'accept', 'it was left running', hints.left) : null
+      return options.published === 'fail'
+        ? fail(finding, 'CUSTODY_RUNTIME_LEFT', 'accept', 'it was left running', hints.left)
+        : null
     case 'refused':
-      return fail(finding, 'CUSTODY_RUNTIME_UNPROVEN', 'retire', `it refused the shutdown, because ${outcome.reason}`, hints.unproven)
+      return fail(
+        finding,
+        'CUSTODY_RUNTIME_UNPROVEN',
+        'retire',
+        `it refused the shutdown, because ${outcome.reason}`,
+        hints.unproven,
+      )
     case 'unanswered':
-      return fail(finding, 'CUSTODY_SHUTDOWN_UNANSWERED', 'retire', `it did not answer the shutdown within ${grouped(outcome.afterMs)} ms`, hints.hung)
+      return fail(
+        finding,
+        'CUSTODY_SHUTDOWN_UNANSWERED',
+        'retire',
+        `it did not answer the shutdown within ${grouped(outcome.afterMs)} ms`,
+        hints.hung,
+      )
     case 'still alive':
-      return fail(finding, 'CUSTODY_EXIT_NOT_OBSERVED', 'retire', `it accepted the shutdown and is still alive after ${grouped(outcome.afterMs)} ms`, hints.hung)
+      return fail(
+        finding,
+        'CUSTODY_EXIT_NOT_OBSERVED',
+        'retire',
+        `it accepted the shutdown and is still alive after ${grouped(outcome.afterMs)} ms`,
+        hints.hung,
+      )
     case 'exit unobservable':
-      return fail(finding, 'CUSTODY_EXIT_UNOBSERVABLE', 'retire', 'it accepted the shutdown, but its process cannot be seen from here', hints.unobservable)
+      return fail(
+        finding,
+        'CUSTODY_EXIT_UNOBSERVABLE',
+        'retire',
+        'it accepted the shutdown, but its process cannot be seen from here',
+        hints.unobservable,
+      )
     case undefined:
       return null
   }

@@ -1,26 +1,7 @@
 import type { Identity } from '@custody/runtime'
 import type { Evidence } from '../provenance/evidence.js'
 import type { Verdict } from '../provenance/judge.js'
-
-/** A moment of a teardown. Accepted, drained, locator removed and exited are four facts, and each has its own step. */
-export type StepName =
-  | 'captured'
-  | 'proven'
-  | 'shutdown requested'
-  | 'accepted'
-  | 'refused'
-  | 'draining'
-  | 'drained'
-  | 'connection ended'
-  | 'exit observed'
-  | 'locator removed'
-  | 'locator left behind'
-
-export interface Step {
-  readonly step: StepName
-  /** Milliseconds since the teardown began. */
-  readonly atMs: number
-}
+import type { Step } from '../retire/steps.js'
 
 /** How one runtime ended, or why it did not. */
 export interface Receipt {

@@ -7,6 +7,9 @@ export function stackOfSite(site: SpawnSite | undefined): string {
   if (typeof stack !== 'string') return ''
   return stack
     .split('\n')
-    .filter((line) => /^\s+at /.test(line) && !/\(?node:|[\\/]node_modules[\\/]|[\\/]packages[\\/](core|vitest|jest)[\\/]dist[\\/]/.test(line))
+    .filter(
+      (line) =>
+        /^\s+at /.test(line) && !/\(?node:|[\\/]node_modules[\\/]|[\\/]packages[\\/](core|vitest|jest)[\\/]dist[\\/]/.test(line),
+    )
     .join('\n')
 }

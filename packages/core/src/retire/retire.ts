@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs'
 import type { Expectation } from '@custody/runtime'
 import { clock, type Deadline, hasCode, requestShutdown, type Session } from '@custody/runtime/internals'
 import type { Evidence } from '../provenance/evidence.js'
-import type { StepName } from '../report/receipt.js'
 import { observeExit } from './observe-exit.js'
+import type { StepName } from './steps.js'
 
 /** A runtime that has proved to be born in this scope and to have published the captured locator. Only such a one can be retired. */
 export interface OwnedRuntime {
@@ -41,16 +41,20 @@ export async function retire(
   const begun = clock.now()
   const elapsedMs = () => Math.round(clock.now() - begun)
   const deadline = limits.deadline.within(limits.graceMs)
-  session.onNotification = (method) => {
-    if (method === 'draining' || method === 'drained') onStep(method)
-  }
   void session.ended.then(() => onStep('connection ended'))
 
   onStep('shutdown requested')
   try {
     const expect: Expectation = { locator: evidence.path, instance: runtime.instance, namespace: evidence.scope }
     const graceMs = Math.floor(deadline.leftMs)
-    await requestShutdown(session, name, { expect, ...(Number.isFinite(graceMs) && { graceMs }) }, deadline)
+    const answer = requestShutdown(session, name, { expect, ...(Number.isFinite(graceMs) && { graceMs }) }, deadline)
+    session.onNotification = (method) => {
+      if (method !== 'draining' && method !== 'drained') return
+      // One chunk may bring the answer and this: the answer, which was sent first, is noted first.
+      const note = () => onStep(method)
+      answer.then(note, note)
+    }
+    await answer
     onStep('accepted')
   } catch (error) {
     if (hasCode(error, 'CUSTODY_NOT_OWNER')) {

@@ -1,5 +1,5 @@
 import { CustodyError } from '@custody/runtime'
-import { canonicalPath, clock, Deadline, hasCode } from '@custody/runtime/internals'
+import { clock, Deadline, hasCode } from '@custody/runtime/internals'
 import { type CapturedLocator, captureFile } from '../locators/capture.js'
 import { type Inspection, inspectionOf } from '../provenance/inspection.js'
 import { judge } from '../provenance/judge.js'
@@ -17,10 +17,14 @@ export class NotOwnedError extends CustodyError<'CUSTODY_NOT_OWNED'> {
 
   constructor(inspection: Inspection) {
     const { locator, name, reason, verdict } = inspection
-    super('CUSTODY_NOT_OWNED', `Could not retire runtime "${name ?? 'unknown'}" by ${locator}: it is ${verdict}, because ${reason}.`, {
-      hint: 'retire it from the namespace that it belongs to, by its own locator. It goes on untouched.',
-      facts: { name, locator, verdict, reason },
-    })
+    super(
+      'CUSTODY_NOT_OWNED',
+      `Could not retire runtime "${name ?? 'unknown'}" by ${locator}: it is ${verdict}, because ${reason}.`,
+      {
+        hint: 'retire it from the namespace that it belongs to, by its own locator. It goes on untouched.',
+        facts: { name, locator, verdict, reason },
+      },
+    )
     this.inspection = inspection
   }
 }
@@ -58,7 +62,7 @@ async function inspectCopies(scope: Scope, copies: Copies): Promise<Inspection> 
 }
 
 function captureOrThrow(path: string): CapturedLocator {
-  const captured = captureFile(canonicalPath(path), 'glob')
+  const captured = captureFile(path, 'glob')
   if (captured !== null) return captured
   throw new CustodyError('CUSTODY_LOCATOR_MISSING', `Could not inspect the locator ${path}: there is no such file.`, {
     hint: 'check the path, and whether the runtime has published its locator or has left already.',

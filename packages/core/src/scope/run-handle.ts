@@ -1,5 +1,5 @@
-import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { RunPlace } from '../namespace/namespace.js'
+import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { RunIdentity } from '../provenance/own-processes.js'
 

@@ -1,4 +1,4 @@
-import type { CustodyError } from '@custody/runtime'
+import { CustodyError } from '@custody/runtime'
 import type { CapturedLocator } from '../locators/capture.js'
 import { type Birth, newBirth } from '../namespace/birth.js'
 import { NamespaceDirectory } from '../namespace/namespace.js'
@@ -12,6 +12,15 @@ export interface Settlement {
   readonly receipts: readonly Receipt[]
   /** Each is a reason for the scope to be red. All of them are here; none replaces another. */
   readonly failures: readonly CustodyError[]
+}
+
+function teardownFailed({ name }: Scope, verb: string, cause: unknown): CustodyError {
+  const { message } = cause as Error
+  return new CustodyError('CUSTODY_TEARDOWN_FAILED', `Could not ${verb} ${name}: ${message}`, {
+    hint: 'this is a fault of the machine or of Custody; the cause says where.',
+    facts: { scope: name },
+    cause,
+  })
 }
 
 const nothing: Settlement = { receipts: [], failures: [] }
@@ -37,6 +46,8 @@ export class Scope {
   #isBusy = false
   #captured: Captured | null = null
   #settling: Promise<Settlement> | null = null
+  /** What went wrong with the teardown itself. A runner's hook must not throw: that would cost the results of the file. */
+  readonly #faults: CustodyError[] = []
 
   private constructor(kind: Scope['kind'], run: RunHandle, birth: Birth, name: () => string, file: Scope | null) {
     this.kind = kind
@@ -66,7 +77,13 @@ export class Scope {
   /** Opens a namespace beside this one: neither is above the other, so what belongs to one is foreign to the other. */
   openSibling(name: string): Scope {
     const file = this.file ?? this
-    const sibling = new Scope('sibling', this.run, newBirth(`${file.id}.n${++file.#counter}`), () => `${this.name} › ${name}`, file)
+    const sibling = new Scope(
+      'sibling',
+      this.run,
+      newBirth(`${file.id}.n${++file.#counter}`),
+      () => `${this.name} › ${name}`,
+      file,
+    )
     this.siblings.set(name, sibling)
     return sibling
   }
@@ -88,8 +105,12 @@ export class Scope {
   /** Reads what was published so far into memory. The finalizers may delete the files. */
   async capture(): Promise<void> {
     if (this.isIdle || this.isOver) return
-    const { capture } = await import('./teardown.js')
-    this.#captured = capture(this)
+    try {
+      const { capture } = await import('./teardown.js')
+      this.#captured = capture(this)
+    } catch (cause) {
+      this.#faults.push(teardownFailed(this, 'capture', cause))
+    }
     for (const sibling of this.siblings.values()) await sibling.capture()
   }
 
@@ -102,8 +123,13 @@ export class Scope {
   async #settle(hasFailed: boolean): Promise<Settlement> {
     if (this.isIdle) return nothing
     if (this.file !== null) this.file.#isBusy = true
-    const { settle } = await import('./teardown.js')
-    return settle(this, this.#captured, hasFailed)
+    try {
+      const { settle } = await import('./teardown.js')
+      const { failures, receipts } = await settle(this, this.#captured, hasFailed)
+      return { receipts, failures: [...this.#faults, ...failures] }
+    } catch (cause) {
+      return { receipts: [], failures: [...this.#faults, teardownFailed(this, 'settle', cause)] }
+    }
   }
 
   /** Whether nothing has happened in it: then there is nothing to capture and nothing to settle. */

@@ -5,11 +5,12 @@ import type { CapturedLocator } from '../locators/capture.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Evidence } from '../provenance/evidence.js'
 import { judge } from '../provenance/judge.js'
-import { type Copies, prove } from '../provenance/prove.js'
 import type { RunIdentity } from '../provenance/own-processes.js'
+import { type Copies, prove } from '../provenance/prove.js'
 import { failureOf } from '../report/failure.js'
-import type { Receipt, Step, StepName } from '../report/receipt.js'
-import { retire, type RetireOutcome } from '../retire/retire.js'
+import type { Receipt } from '../report/receipt.js'
+import { type RetireOutcome, retire } from '../retire/retire.js'
+import type { Step, StepName } from '../retire/steps.js'
 import type { Captured } from './teardown.js'
 import { timeLimits } from './time-limits.js'
 
@@ -89,7 +90,11 @@ export function groupCopies(locators: readonly CapturedLocator[]): [key: string,
 }
 
 /** Proves, judges and, if it is owned, retires one runtime. */
-export async function settleOne(settler: Settler, copies: Copies, time: { begunAt: number; deadline: Deadline }): Promise<Settled> {
+export async function settleOne(
+  settler: Settler,
+  copies: Copies,
+  time: { begunAt: number; deadline: Deadline },
+): Promise<Settled> {
   const { options } = settler.run
   const steps: Step[] = []
   const note = (step: StepName) => void steps.push({ step, atMs: Math.round(clock.now() - time.begunAt) })

@@ -45,11 +45,13 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   const own = await settleLocators(scope, captured, () => capture(scope), { begunAt, deadline })
 
   const events: RunEvent[] = own.findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance }))
-  for (const glob of own.cutShort) events.push({ type: 'warning', text: `the walk of the glob ${glob} was cut short; narrow it.` })
+  for (const glob of own.cutShort)
+    events.push({ type: 'warning', text: `the walk of the glob ${glob} was cut short; narrow it.` })
   const failures = [...siblings.flatMap((sibling) => sibling.failures)]
   for (const { failure } of own.findings) {
     if (failure === null) continue
-    if (failure.code === 'CUSTODY_RUNTIME_UNPROVEN' && options.unproven === 'warn') events.push({ type: 'warning', text: failure.message })
+    if (failure.code === 'CUSTODY_RUNTIME_UNPROVEN' && options.unproven === 'warn')
+      events.push({ type: 'warning', text: failure.message })
     else failures.push(failure)
   }
 

@@ -3,7 +3,8 @@ import { CustodyError } from '../errors.js'
 import type { Identity } from '../identity.js'
 import type { Locator } from '../locator/locator.js'
 import type { Expectation } from '../serve/ownership.js'
-import { openSession, RpcFailure, type Session } from './open-session.js'
+import { openSession, type Session } from './open-session.js'
+import { RpcFailure } from './rpc-failure.js'
 
 /** What a runtime says of itself over an authenticated session. Still a claim where it speaks of pid and start: the kernel decides. */
 export interface Statement extends Identity {

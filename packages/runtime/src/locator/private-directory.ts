@@ -44,7 +44,7 @@ export function ensurePrivateDirectory(path: string): void {
 function unsafe(path: string, exposure: string, cause?: unknown): CustodyError {
   return new CustodyError('CUSTODY_UNSAFE_DIRECTORY', `Could not use the directory ${path}: ${exposure}.`, {
     hint: 'make it a directory of your own with mode 0700, or remove it so that it is made anew.',
-    facts: { path, exposure },
+    facts: { path, exposure, isMissing: exposure === MISSING },
     cause,
   })
 }

@@ -1,7 +1,7 @@
 import { linkSync, lstatSync, realpathSync, unlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { CustodyError, hasCode } from '../errors.js'
-import type { Locator } from './locator.js'
+import { LOCATOR_BYTES, type Locator } from './locator.js'
 import { readLocator } from './read-locator.js'
 
 /** A locator that this process has put at a path, and may take away again. */
@@ -61,8 +61,13 @@ export async function publishLocator(
  */
 export function putLocator(path: string, locator: Locator, draftName: string): void {
   const draft = join(dirname(path), draftName)
+  const json = JSON.stringify(locator)
+  const bytes = Buffer.byteLength(json)
+  // Nobody could read it, and so nobody could account for it or take it away again.
+  if (bytes > LOCATOR_BYTES)
+    throw failed(path, `it would have ${bytes} bytes, and a locator may have ${LOCATOR_BYTES}`, 'choose a shorter path.')
   try {
-    writeFileSync(draft, JSON.stringify(locator), { flag: 'wx', mode: 0o600 })
+    writeFileSync(draft, json, { flag: 'wx', mode: 0o600 })
     try {
       // A link, not a rename: a rename replaces what is there.
       linkSync(draft, path)

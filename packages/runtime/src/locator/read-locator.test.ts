@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -45,15 +44,6 @@ test('follows a symbolic link of a parent directory', () => {
   const directory = temporaryDirectory()
   symlinkSync(join(writeLocator(), '..'), join(directory, 'link'))
   expect(readLocator(join(directory, 'link', 'locator.json'))).toEqual(sampleLocator())
-})
-
-test('refuses a FIFO without waiting for a writer', () => {
-  const path = join(temporaryDirectory(), 'locator.json')
-  execFileSync('mkfifo', ['-m', '600', path])
-  expect(refusalOf(path)).toMatchObject({
-    code: 'CUSTODY_LOCATOR_INVALID',
-    message: expect.stringContaining('it is not a regular file'),
-  })
 })
 
 test('refuses a directory', () => {

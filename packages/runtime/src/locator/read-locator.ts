@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { CustodyError } from '../errors.js'
 import { platform } from '../platform/index.js'
@@ -31,6 +32,7 @@ function readPrivateFile(path: string): string {
     const length = readSync(descriptor, bytes, 0, bytes.length, 0)
     if (length > LOCATOR_BYTES) throw invalid(path, `it has more than ${LOCATOR_BYTES} bytes`)
     if (length === 0 || length !== stat.size) throw invalid(path, 'it is empty or was changed while it was read')
+    if (!isUtf8(bytes.subarray(0, length))) throw invalid(path, 'it is not UTF-8')
     return bytes.toString('utf8', 0, length)
   } finally {
     closeSync(descriptor)

@@ -5,12 +5,13 @@ import { parseEndpoint } from '../wire/endpoint.js'
 
 /**
  * Whether the runtime of a locator found in the way has ended: the kernel knows of no such process, or, where this kernel cannot
- * know, as after the restart of a container, nobody listens for it any more.
+ * know, as after the restart of a container or without a start time, nobody listens for it any more.
  */
 export async function isReplaceable(found: Locator): Promise<boolean> {
   const here = ownIdentity()
-  if (found.boot !== here.boot) return true
-  if (found.pidns === here.pidns && found.timens === here.timens) return platform.readStart(found.pid) !== found.start
+  if (found.boot !== null && here.boot !== null && found.boot !== here.boot) return true
+  const isComparable = found.start !== null && found.pidns === here.pidns && found.timens === here.timens
+  if (isComparable) return platform.readStart(found.pid) !== found.start
   return !(await hasListener(found))
 }
 
@@ -19,7 +20,10 @@ function hasListener(found: Locator): Promise<boolean> {
   if (endpoint === null) return Promise.resolve(false)
   return new Promise((resolve) => {
     const socket = connect(endpoint.kind === 'tcp' ? { host: endpoint.host, port: endpoint.port } : { path: endpoint.path })
-    socket.once('connect', () => (socket.destroy(), resolve(true)))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
     // Anything else, a full queue for one, is somebody.
     socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'))
   })

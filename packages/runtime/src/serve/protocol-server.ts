@@ -98,7 +98,7 @@ export class ProtocolServer {
         reader.limitBytes = PEER_LINE_BYTES
         welcome()
       }
-      if (!isObject(message) || typeof message['method'] !== 'string') return drop()
+      if (!isObject(message) || typeof message['method'] !== 'string' || !isId(message['id'])) return drop()
       const { id = null, method, params } = message
       this.#answer(method, params, peer).then(
         (result) => send({ jsonrpc: '2.0', id, result: result ?? null }),
@@ -110,7 +110,7 @@ export class ProtocolServer {
   /** Answers a hello with the proof, or null when it is none. A listener without the token could not make this proof. */
   #greet(socket: Socket, line: string): SealedLines | null {
     const hello = parseJson(line)
-    if (!isObject(hello) || hello['method'] !== 'hello' || !isObject(hello['params'])) return null
+    if (!isObject(hello) || hello['method'] !== 'hello' || !isObject(hello['params']) || !isId(hello['id'])) return null
     const { protocol, nonce } = hello['params']
     if (protocol !== PROTOCOL || !isNonce(nonce)) return null
     const own = randomBytes(32).toString('hex')
@@ -120,6 +120,11 @@ export class ProtocolServer {
     socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: hello['id'] ?? null, result })}\n`)
     return new SealedLines(sessionKey(this.#token, nonce, own, this.#endpoint), 'server')
   }
+}
+
+/** An id goes back as it came, and Node 20 cannot write what is nested as deeply as it can read. */
+function isId(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string' || typeof value === 'number'
 }
 
 function asRpcError(error: unknown): RpcError {

@@ -37,6 +37,14 @@ test('refuses a renumbered line', () => {
   expect(server.open(line)).toBeNull()
 })
 
+test.each(['1', '-1', '"0"', 'null', '0.5', '[0]'])(
+  'refuses a line that claims the place %s, whatever its code says',
+  (place) => {
+    const [client, server] = pair()
+    expect(server.open(client.seal({ id: 1 }).replace('"seq":0', `"seq":${place}`))).toBeNull()
+  },
+)
+
 test('refuses its own line, sent back', () => {
   const [client, server] = pair()
   expect(client.open(client.seal({ id: 1 }))).toBeNull()

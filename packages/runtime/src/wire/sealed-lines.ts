@@ -1,6 +1,9 @@
 import { isObject, parseJson } from './json.js'
 import { type Direction, frameMac, isSameHex } from './proof.js'
 
+/** It has no form in UTF-8: bodies that differ in nothing else would have one and the same code. */
+const LONE_SURROGATE = /\p{Surrogate}/u
+
 /**
  * Both directions of a session after hello: each line carries the whole message as text, its place and its code. The text is
  * authenticated as it stands, because JSON does not survive a round trip.
@@ -29,6 +32,7 @@ export class SealedLines {
     const frame = parseJson(line)
     if (!isObject(frame) || frame['seq'] !== this.#received || typeof frame['body'] !== 'string') return null
     const { body } = frame
+    if (LONE_SURROGATE.test(body)) return null
     if (!isSameHex(frameMac(this.#key, this.#incoming, this.#received, body), frame['mac'])) return null
     this.#received++
     return parseJson(body) ?? null

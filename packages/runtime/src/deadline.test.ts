@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { clock } from './clock.js'
+import { Deadline, pause } from './deadline.js'
+
+test('is never stretched by a step within it', () => {
+  const deadline = Deadline.after(1_000)
+  expect(deadline.within(5_000).at).toBe(deadline.at)
+  expect(deadline.within(10).at).toBeLessThan(deadline.at)
+  expect(deadline.plus(10).at).toBe(deadline.at + 10)
+})
+
+test('has no time left, never less, once it has passed', async () => {
+  const deadline = Deadline.after(1)
+  await pause(5)
+  expect([deadline.leftMs, deadline.hasPassed]).toEqual([0, true])
+  expect(Deadline.after(-5).leftMs).toBe(0)
+  expect(Deadline.after(60_000).hasPassed).toBe(false)
+})
+
+test('calls once when it passes, and not when that was cancelled', async () => {
+  const calls: string[] = []
+  const cancel = Deadline.after(1).onPassed(() => calls.push('cancelled'))
+  cancel()
+  await new Promise<void>((resolve) => {
+    Deadline.after(5).onPassed(() => {
+      calls.push('passed')
+      resolve()
+    })
+  })
+  expect(calls).toEqual(['passed'])
+})
+
+test('never passes when it is without end, or further away than a timer can wait', () => {
+  const deadline = Deadline.after(Infinity)
+  expect([deadline.hasPassed, deadline.leftMs]).toEqual([false, Infinity])
+  // A timer that is set to more than 31 bits fires at once, with a warning.
+  const warned = (warning: Error) => expect.unreachable(String(warning))
+  process.once('warning', warned)
+  for (const far of [deadline, Deadline.after(2 ** 40)]) far.onPassed(() => expect.unreachable('It has passed.'))()
+  process.off('warning', warned)
+})
+
+test('goes by a monotonic clock that a test cannot replace', () => {
+  expect(Object.isFrozen(clock)).toBe(true)
+  const { now } = clock
+  expect(now()).toBeLessThanOrEqual(now())
+})
