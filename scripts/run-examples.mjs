@@ -1,7 +1,8 @@
 // The main job: the example suites under the real runners, and what Custody has to say about them.
 import { spawnSync } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -12,7 +13,10 @@ const runners = {
   jest: { file: 'jest/bin/jest.js', args: [], nodeOptions: '--experimental-vm-modules --no-warnings=ExperimentalWarning' },
 }
 
+// What the suites keep is for the suites: nothing of it stays on the machine.
+const temporary = mkdtempSync(join(tmpdir(), 'examples-'))
 const rows = suites.flatMap((suite) => Object.keys(runners).map((runner) => run(suite, runner)))
+rmSync(temporary, { recursive: true, force: true })
 print(rows)
 process.exitCode = rows.every(({ isGreen, leaks }) => isGreen && leaks === 0) ? 0 : 1
 
@@ -26,7 +30,7 @@ function run({ example, keep }, runner) {
   const { status } = spawnSync(process.execPath, [binary, ...args], {
     cwd: directory,
     stdio: ['ignore', 'inherit', 'inherit'],
-    env: { ...process.env, NODE_OPTIONS: nodeOptions, ...(keep && { KEEP: keep }) },
+    env: { ...process.env, TMPDIR: temporary, NODE_OPTIONS: nodeOptions, ...(keep && { KEEP: keep }) },
   })
   const { summary } = JSON.parse(readFileSync(report, 'utf8'))
   return {

@@ -255,7 +255,7 @@ test('exits when it is idle, also while somebody asks who it is', async () => {
 })
 
 test('is not idle while it works', async () => {
-  const [working, idle] = await Promise.all([serve('leaving-when-idle.js', '2000'), serve('leaving-when-idle.js', '2000')])
+  const [working, idle] = await Promise.all([serve('leaving-when-idle.js', '1000'), serve('leaving-when-idle.js', '1000')])
   working.program.tell('begin')
   await working.program.printed(/did begin/)
   // The other one's idle time has passed, and so would have this one's.
@@ -289,15 +289,14 @@ test('cuts a drain that takes too long, exits with code 1, and leaves its locato
   expect(readLocator(served.path)).toEqual(served.locator)
 })
 
-test('shortens its drain to what the caller will wait, and never lengthens it', async () => {
-  const shortened = await serve('draining-for-ever.js', '600000')
-  await (await connectTo(shortened.locator)).shutdown({ graceMs: 50 })
-  expect(await shortened.program.exited).toEqual(failed)
-  expect(shortened.program.output).toContain('drain of at most 200 ms')
-  const lengthened = await serve('draining-for-ever.js', '100')
-  await (await connectTo(lengthened.locator)).shutdown({ graceMs: 600_000 })
-  expect(await lengthened.program.exited).toEqual(failed)
-  expect(lengthened.program.output).toContain('drain of at most 200 ms')
+test.each([
+  ['shortens its drain to what the caller will wait', '600000', 50],
+  ['never lengthens its drain', '100', 600_000],
+])('%s', async (_, drainMs, graceMs) => {
+  const served = await serve('draining-for-ever.js', drainMs)
+  await (await connectTo(served.locator)).shutdown({ graceMs })
+  expect(await served.program.exited).toEqual(failed)
+  expect(served.program.output).toContain('drain of at most 200 ms')
 })
 
 test('exits with code 1, says why, and leaves its locator when its product cannot shut down', async () => {

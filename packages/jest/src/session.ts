@@ -173,8 +173,10 @@ export class Session {
     if (test.errors.length > 0) this.#hasFailed = true
     cell.isOver = true
     this.#current = null
-    if (scope.isIdle) return undefined
-    return scope.settle({ hasFailed: test.errors.length > 0 }).then(({ failures }) => {
+    const { isIdle } = scope
+    const settling = scope.settle({ hasFailed: test.errors.length > 0 })
+    if (isIdle) return undefined
+    return settling.then(({ failures }) => {
       // A throw here would end the file; the list makes the test red, also one that was expected to fail.
       test.errors.push(...failures.map((failure) => [failure, undefined] as Circus.TestError & [Error, undefined]))
       if (failures.length > 0) this.#hasFailed = true

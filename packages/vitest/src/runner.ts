@@ -144,6 +144,7 @@ function settleBeforeBail(runner: RunnerHooks): void {
       open.cell.isOver = true
       open.attempt.isOver = true
       openFile(test.file).tests.delete(test)
+      void open.scope.settle({ hasFailed: false })
       return inner?.call(runner, test)
     }
   let current: AfterRunTask | undefined

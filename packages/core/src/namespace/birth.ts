@@ -16,8 +16,10 @@ export interface Birth {
   readonly id: NamespaceId
   /** The first spawns of this scope, in order. */
   readonly sites: SpawnSite[]
-  /** How many processes were started. */
+  /** How many processes were started, in the scopes below as well. */
   spawned: number
+  /** The file's, where this is a test's: what late code starts has nobody but the file to settle it. */
+  readonly above: Birth | null
   /** The scope that settles what was born here; null until there is one. */
   scope: object | null
 }
@@ -60,8 +62,8 @@ export function birthState(): BirthState {
   return shared[slot]
 }
 
-export function newBirth(id: NamespaceId): Birth {
-  return { id, sites: [], spawned: 0, scope: null }
+export function newBirth(id: NamespaceId, above: Birth | null = null): Birth {
+  return { id, sites: [], spawned: 0, above, scope: null }
 }
 
 /** Makes the file that runs from here on in this thread the one that stray code belongs to. */
@@ -145,7 +147,7 @@ function beBorn(below: AnyFunction): string | null {
   const { runDirectory } = birthState()
   const cell = currentCell()
   if (cell === null) return null
-  cell.birth.spawned++
+  for (let birth: Birth | null = cell.birth; birth !== null; birth = birth.above) birth.spawned++
   if (cell.birth.sites.length < MAX_SITES) cell.birth.sites.push(captureSite(below))
   return runDirectory === null ? null : `${cell.birth.id}:${runDirectory}`
 }

@@ -71,7 +71,7 @@ export class Scope {
   /** Opens one attempt of a test of this file. */
   openTest(name: () => string): Scope {
     const file = this.file ?? this
-    return new Scope('test', this.run, newBirth(`${file.id}.${++file.#counter}`), name, file)
+    return new Scope('test', this.run, newBirth(`${file.id}.${++file.#counter}`, file.birth), name, file)
   }
 
   /** Opens a namespace beside this one: neither is above the other, so what belongs to one is foreign to the other. */
@@ -80,7 +80,7 @@ export class Scope {
     const sibling = new Scope(
       'sibling',
       this.run,
-      newBirth(`${file.id}.n${++file.#counter}`),
+      newBirth(`${file.id}.n${++file.#counter}`, file.birth),
       () => `${this.name} › ${name}`,
       file,
     )
@@ -114,7 +114,7 @@ export class Scope {
     for (const sibling of this.siblings.values()) await sibling.capture()
   }
 
-  /** Verifies, retires what is owned, and asserts its exit. Settles once, however often it is asked. */
+  /** Verifies, retires what is owned, and asserts its exit; of an idle scope it is only the end. Settles once, however often it is asked. */
   settle({ hasFailed }: { hasFailed: boolean }): Promise<Settlement> {
     this.#settling ??= this.#settle(hasFailed)
     return this.#settling

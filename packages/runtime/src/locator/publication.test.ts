@@ -140,6 +140,16 @@ test('says without the token that a directory takes no files', async () => {
   )
 })
 
+test('publishes nothing that would be too long to be read', async () => {
+  const path = join(temporaryDirectory(), 'locator.json')
+  const long = sampleLocator({ details: { text: 'x'.repeat(16 * 1024) } })
+  await expect(publishLocator(path, long, neverAsked)).rejects.toMatchObject({
+    code: 'CUSTODY_PUBLICATION_FAILED',
+    message: expect.stringMatching(/it would have \d+ bytes, and a locator may have 16384/),
+  })
+  expect(readdirSync(join(path, '..'))).toEqual([])
+})
+
 test('resolves the parent and keeps the last part of a path', () => {
   const directory = temporaryDirectory()
   mkdirSync(join(directory, 'real'))

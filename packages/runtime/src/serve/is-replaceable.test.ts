@@ -38,4 +38,7 @@ test('asks for a listener where the kernel cannot know the process', async () =>
   await new Promise<void>((resolve) => server.listen(path, resolve))
   expect(await isReplaceable(elsewhere)).toBe(false)
   expect(await isReplaceable({ ...elsewhere, pidns: own.pidns, timens: 'time:[1]' })).toBe(false)
+  // Without a start time or a boot id there is nothing to compare.
+  expect(await isReplaceable({ ...elsewhere, pidns: own.pidns, start: null })).toBe(false)
+  expect(await isReplaceable({ ...elsewhere, boot: null })).toBe(false)
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { frameMac } from './proof.js'
 import { SealedLines } from './sealed-lines.js'
 
 const key = Buffer.alloc(32, 5)
@@ -65,6 +66,13 @@ test('refuses a line in which any one bit of the body or the code was flipped', 
     changed[at >> 3] = (changed[at >> 3] as number) ^ (1 << (at & 7))
     expect(pair()[1].open(changed.toString('latin1')), `bit ${at}`).toBeNull()
   }
+})
+
+test('refuses a text that has no form in UTF-8, in which two texts have one code', () => {
+  const [one, other] = ['"\ud800"', '"\udfff"'] as const
+  const mac = frameMac(key, 'c2s', 0, one)
+  expect(frameMac(key, 'c2s', 0, other)).toBe(mac)
+  for (const body of [one, other]) expect(pair()[1].open(JSON.stringify({ seq: 0, body, mac }))).toBeNull()
 })
 
 test.each([

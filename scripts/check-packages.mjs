@@ -1,0 +1,13 @@
+// Checks the tarballs as a user gets them: that every export is there, with types that resolve.
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { pack } from './pack.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const checks = pack().flatMap((tarball) => [
+  ['publint', '--strict', tarball],
+  // The packages other than the runtime are ESM for those who import them; Jest's parts are CommonJS where Jest requires them.
+  ['attw', '--profile', 'node16', '--ignore-rules', 'cjs-resolves-to-esm', '--', tarball],
+])
+const failed = checks.filter(([command, ...args]) => spawnSync('npx', ['--no-install', command, ...args], { cwd: root, stdio: 'inherit' }).status !== 0)
+process.exitCode = failed.length === 0 ? 0 : 1
