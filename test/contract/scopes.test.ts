@@ -27,6 +27,7 @@ describe.each(runners)('%s', (runner) => {
     expect(test('sees what the file started').status, suite().output).toBe('passed')
     expect(notes['beforeAll']).toBe(notes['top level'])
     expect(notes['afterAll']).toBe(notes['top level'])
+    expect(notes['afterAll of a block']).toBe(notes['top level'])
     const ofFile = receipts.filter(({ scope }) => scope === notes['top level'])
     expect(ofFile.map(({ evidence, test, verdict }) => [nameOf(evidence.frozenPath), test, verdict]).sort()).toEqual([
       ['after-all.json', undefined, 'owned'],
@@ -169,6 +170,11 @@ const hooks = `
     note('top level', top)
     beforeAll(async () => { note('beforeAll', custody.namespace.id); early = await leave('obeying', at('before-all.json')) })
     afterAll(async () => { note('afterAll', custody.namespace.id); await leave('obeying', at('after-all.json')) })
+    describe('whose last test is skipped', () => {
+      afterAll(() => note('afterAll of a block', custody.namespace.id))
+      test('runs', () => {})
+      test.skip('never runs', () => {})
+    })
     test('sees what the file started', () => expect(isAlive(early)).toBe(true))
     describe('around', () => {
       beforeEach(async () => { note('beforeEach', custody.namespace.id); await leave('obeying', at('before-each.json')) })

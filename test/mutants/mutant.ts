@@ -1,4 +1,15 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
@@ -34,7 +45,8 @@ export function buildMutant(example: string, mutations: readonly Mutation[]): st
   for (const { file, insert, remove } of mutations) {
     const path = join(modules, '@custody', file)
     const source = readFileSync(path, 'utf8')
-    if (source.split(remove).length !== 2) throw new Error(`${file} does not have exactly one "${remove}": the mutation is out of date.`)
+    if (source.split(remove).length !== 2)
+      throw new Error(`${file} does not have exactly one "${remove}": the mutation is out of date.`)
     writeFileSync(path, source.replace(remove, insert))
   }
   const copy = join(root, example)

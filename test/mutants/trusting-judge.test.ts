@@ -1,5 +1,5 @@
-import { dirname, join } from 'node:path'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import { temporaryDirectory } from '../runtime/temporary-directory.js'

@@ -65,9 +65,10 @@ def publish(path, locator):
     content = dump(locator).encode()
     demand(len(content) <= LOCATOR_BYTES, f"too long: {path}")
     draft = os.path.join(os.path.dirname(path), f".{secrets.token_hex(16)}")
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(content)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
         os.link(draft, path)
     finally:
         os.unlink(draft)
@@ -192,10 +193,9 @@ async def authenticate(connection, locator):
 
 async def ask(connection, number, method, params):
     connection.send(id=number, method=method, params=params)
-    while True:
-        message = await connection.receive()
-        if message.get("id") == number and "method" not in message:
-            return message
+    answer = await connection.receive()
+    demand(answer.get("id") == number and ("result" in answer) != ("error" in answer), "not the answer")
+    return answer
 
 async def client(path, method="identify", params="{}"):
     locator = read_locator(path)
@@ -230,7 +230,7 @@ class Daemon:
             "version": 1, "name": name, "pid": os.getpid(), **origin(), "instance": instance, "namespace": namespace,
             "endpoint": f"unix:{self.socket}", "token": secrets.token_hex(32), "details": {},
             "created": datetime.datetime.now(datetime.timezone.utc).isoformat()}
-        self.state, self.strangers, self.interested, self.leaving = "serving", [], set(), asyncio.Event()
+        self.state, self.strangers, self.interested, self.leaving = "serving", {}, set(), asyncio.Event()
 
     async def run(self):
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -250,26 +250,24 @@ class Daemon:
         finally:
             server.close()
             for place in filter(None, (self.entry, self.socket)):
-                with contextlib.suppress(FileNotFoundError):
+                with contextlib.suppress(OSError):
                     os.unlink(place)
         return 0
 
     async def accept(self, reader, writer):
-        self.strangers.append(writer)
+        self.strangers[writer] = True
         if len(self.strangers) > STRANGERS:
-            self.strangers.pop(0).transport.abort()
+            oldest = next(iter(self.strangers))
+            del self.strangers[oldest]
+            oldest.transport.abort()
         with contextlib.suppress(asyncio.CancelledError, *BREACHES, *ENDS):
             await self.converse(Connection(reader, writer, "s2c", "c2s"))
-        self.welcome(writer)
+        self.strangers.pop(writer, None)
         writer.close()
-
-    def welcome(self, writer):
-        if writer in self.strangers:
-            self.strangers.remove(writer)
 
     async def converse(self, connection):
         request = await asyncio.wait_for(self.greet(connection), SECONDS)
-        self.welcome(connection.writer)
+        self.strangers.pop(connection.writer, None)
         while True:
             self.answer(connection, request)
             await connection.writer.drain()

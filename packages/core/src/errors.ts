@@ -1,5 +1,4 @@
-import { CustodyError } from '@custody/runtime'
-import { runtimeErrorCodes } from '@custody/runtime/internals'
+import { CustodyError, runtimeErrorCodes } from '@custody/runtime/internals'
 
 export { CustodyError }
 

@@ -13,8 +13,10 @@ export async function callUserHook(
 ): Promise<void> {
   if (path == null) return
   const { rootDir } = projectConfig
-  const resolved = createRequire(join(rootDir, 'package.json')).resolve(inRoot(path, rootDir))
-  const transform = (await import(requireFromJest(rootDir).resolve('@jest/transform'))) as typeof import('@jest/transform')
+  const require = createRequire(join(rootDir, 'package.json'))
+  const resolved = require.resolve(inRoot(path, rootDir))
+  // By `import` this one bundle of CommonJS has no named exports.
+  const transform = require(requireFromJest(rootDir).resolve('@jest/transform')) as typeof import('@jest/transform')
   const transformer = await transform.createScriptTransformer(projectConfig)
   await transformer.requireAndTranspileModule(resolved, async (hook: Hook) => {
     await hook(globalConfig, projectConfig)

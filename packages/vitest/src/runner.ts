@@ -1,4 +1,4 @@
-import { birthState, type Cell, enterFile, markChildren, Scope, type Settlement } from '@custody/core/worker'
+import { type Birth, birthState, type Cell, enterFile, markChildren, Scope, type Settlement } from '@custody/core/worker'
 import { inject, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite } from 'vitest'
 import { loadBaseRunner, type RunnerClass, type RunnerHooks } from './base-runner.js'
 import { fail, fullName, hasFailed, isFile } from './tasks.js'
@@ -26,6 +26,27 @@ interface OpenTest {
   /** What earlier attempts came to. */
   readonly settlements: Settlement[]
   hasBegun: boolean
+}
+
+/** No hook tells that a test is over which is skipped or has skipped itself: its mode does. */
+class TaskCell implements Cell {
+  readonly kind = 'task'
+  readonly birth: Birth
+  readonly #test: RunnerTestCase
+  #isOver = false
+
+  constructor(birth: Birth, test: RunnerTestCase) {
+    this.birth = birth
+    this.#test = test
+  }
+
+  get isOver(): boolean {
+    return this.#isOver || this.#test.mode === 'skip' || this.#test.mode === 'todo'
+  }
+
+  set isOver(isOver: boolean) {
+    this.#isOver = isOver
+  }
 }
 
 const openFiles = new WeakMap<RunnerTestFile, OpenFile>()
@@ -103,8 +124,8 @@ function openTest(test: RunnerTestCase): OpenTest {
   let open = file.tests.get(test)
   if (open === undefined) {
     const scope = file.scope.openTest(() => fullName(test))
-    const cell: Cell = { kind: 'task', birth: scope.birth, isOver: false }
-    open = { cell, attempt: { ...cell, kind: 'attempt' }, scope, settlements: [], hasBegun: false }
+    const attempt: Cell = { kind: 'attempt', birth: scope.birth, isOver: false }
+    open = { cell: new TaskCell(scope.birth, test), attempt, scope, settlements: [], hasBegun: false }
     file.tests.set(test, open)
   }
   return open

@@ -1,4 +1,4 @@
-import { CustodyError } from '@custody/runtime'
+import { CustodyError } from '@custody/runtime/internals'
 import { currentCell } from '../namespace/birth.js'
 import type { Scope } from '../scope/scope.js'
 

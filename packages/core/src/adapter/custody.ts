@@ -1,4 +1,4 @@
-import { CustodyError } from '@custody/runtime'
+import { CustodyError } from '@custody/runtime/internals'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
 import type { Namespace } from '../namespace/namespace.js'
 import type { Inspection } from '../provenance/inspection.js'

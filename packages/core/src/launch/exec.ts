@@ -1,5 +1,4 @@
-import { CustodyError } from '@custody/runtime'
-import { clock } from '@custody/runtime/internals'
+import { CustodyError, clock } from '@custody/runtime/internals'
 import { execa } from 'execa'
 import { OutputCollector } from './output-collector.js'
 

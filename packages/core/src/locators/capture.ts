@@ -1,7 +1,6 @@
 import { readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type Locator, readLocator } from '@custody/runtime'
-import { hasCode, isInScope } from '@custody/runtime/internals'
+import { hasCode, isInScope, type Locator, readLocator } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import { walkGlob } from './walk-glob.js'
 

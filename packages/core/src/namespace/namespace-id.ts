@@ -9,8 +9,12 @@ export type NamespaceId = string
  */
 export function newRunId(outer: NamespaceId | null): NamespaceId {
   const own = randomBytes(16).toString('hex')
-  return outer === null ? own : `${outer}.${own}`
+  // An id is part of a file's name and may have 200 characters: runs within runs within runs begin anew at some depth.
+  return outer === null || outer.length > MAX_OUTER_LENGTH ? own : `${outer}.${own}`
 }
+
+/** Leaves room for the run's, the file's and the test's part. */
+const MAX_OUTER_LENGTH = 130
 
 /** A new id for one execution of one test file. */
 export function newFileId(run: NamespaceId): NamespaceId {

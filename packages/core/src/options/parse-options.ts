@@ -1,4 +1,4 @@
-import { CustodyError } from '@custody/runtime'
+import { CustodyError } from '@custody/runtime/internals'
 import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { ResolvedOptions } from './options.js'

@@ -1,4 +1,4 @@
-import { CustodyError } from '@custody/runtime'
+import { CustodyError } from '@custody/runtime/internals'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Evidence } from '../provenance/evidence.js'
 import type { Judgement } from '../provenance/judge.js'

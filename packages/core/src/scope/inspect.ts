@@ -1,5 +1,4 @@
-import { CustodyError } from '@custody/runtime'
-import { clock, Deadline, hasCode } from '@custody/runtime/internals'
+import { CustodyError, clock, Deadline, hasCode } from '@custody/runtime/internals'
 import { type CapturedLocator, captureFile } from '../locators/capture.js'
 import { type Inspection, inspectionOf } from '../provenance/inspection.js'
 import { judge } from '../provenance/judge.js'

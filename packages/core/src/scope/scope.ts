@@ -1,4 +1,4 @@
-import { CustodyError } from '@custody/runtime'
+import { CustodyError } from '@custody/runtime/internals'
 import type { CapturedLocator } from '../locators/capture.js'
 import { type Birth, newBirth } from '../namespace/birth.js'
 import { NamespaceDirectory } from '../namespace/namespace.js'

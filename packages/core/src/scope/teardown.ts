@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { sep } from 'node:path'
-import { CustodyError } from '@custody/runtime'
-import { clock, Deadline } from '@custody/runtime/internals'
+import { CustodyError, clock, Deadline } from '@custody/runtime/internals'
 import { type CapturedLocator, captureGlobs, captureRegistry } from '../locators/capture.js'
 import { type RunEvent, writeEvents } from '../report/events.js'
 import { stackOfSite } from '../report/stack-of-site.js'

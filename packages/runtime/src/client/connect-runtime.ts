@@ -87,7 +87,10 @@ export async function requestShutdown(
   deadline: Deadline,
 ): Promise<{ already: boolean }> {
   try {
-    return (await session.call('shutdown', options, deadline)) as { already: boolean }
+    const { expect, graceMs } = options
+    // JSON has no infinity; without a number the runtime's own limit holds.
+    const params = { ...(expect && { expect }), ...(Number.isFinite(graceMs) && { graceMs }) }
+    return (await session.call('shutdown', params, deadline)) as { already: boolean }
   } catch (error) {
     const data = error instanceof RpcFailure ? (error.error.data as { code?: unknown; reason?: unknown } | undefined) : undefined
     if (data?.code !== 'not_owner') throw error

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { CustodyError, hasCode } from '../errors.js'
 import { LOCATOR_BYTES, type Locator } from './locator.js'
 import { readLocator } from './read-locator.js'
+import { withClaim } from './with-claim.js'
 
 /** A locator that this process has put at a path, and may take away again. */
 export interface Publication {
@@ -105,28 +106,10 @@ async function removeStale(path: string, isGone: (found: Locator) => Promise<boo
       'use that one, or stop it.',
     )
   }
-  // Of all that found the same dead locator one may remove it, and whoever holds the claim has looked at what it removes: a new
-  // runtime's locator, put here since, is never touched.
-  const claim = join(dirname(path), `.${basename(path)}.${found.instance}.stale`)
-  try {
-    linkSync(path, claim)
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT') return
-    if (code === 'EEXIST')
-      throw failed(
-        path,
-        'another runtime is publishing there at this moment',
-        `use that one; if there is none, remove ${claim}.`,
-        cause,
-      )
-    throw cause
-  }
-  try {
-    if (readOwnLocator(claim)?.instance === found.instance) unlinkSync(path)
-  } finally {
-    unlinkSync(claim)
-  }
+  withClaim(join(dirname(path), `.${basename(path)}.${found.instance}.stale`), () => {
+    // Whoever holds the claim looks once more: a new runtime's locator, put here since, is never touched.
+    if (readOwnLocator(path)?.instance === found.instance) removeIfAllowed(path)
+  })
 }
 
 function readOwnLocator(path: string): Locator | null {

@@ -229,11 +229,15 @@ test('cuts at once when its signal has aborted before', async () => {
 })
 
 test('leaves the connections of another server alone', async () => {
-  const [server, other] = [await serving(greet), await serving()]
+  const [server, other] = [await serving(), await serving(greet)]
+  const held = await request(server, await connectTo(server))
+  const drained = drainHttpServer(server, { graceMs: NEVER_MS })
   const client = await connectTo(other)
-  const response = await request(other, client)
-  await drainHttpServer(server, { graceMs: NEVER_MS, signal: AbortSignal.abort() })
-  response.end('still here')
-  await client.heard('still here')
+  await request(other, client)
+  await client.heard('hello')
   expect(client.text).toMatch(/connection: keep-alive/i)
+  held.end()
+  await expect(drained).resolves.toEqual({ isComplete: true })
+  await request(other, client)
+  expect(other.listening).toBe(true)
 })

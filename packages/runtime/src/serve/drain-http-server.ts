@@ -15,8 +15,13 @@ export interface DrainOptions {
   signal?: AbortSignal
 }
 
-// Upgraded sockets are in no list that an http server keeps, so the connections are noted as they are accepted.
+// Upgraded sockets are in no list that an http server keeps, and neither are responses in flight: both are noted as they begin.
 const socketsOf = new WeakMap<Server, Set<Socket>>()
+const responseOf = new WeakMap<Socket, ServerResponse>()
+subscribe('http.server.request.start', (message) => {
+  const { response, socket } = message as { response: ServerResponse; socket: Socket }
+  responseOf.set(socket, response)
+})
 subscribe('net.server.socket', (message) => {
   const { socket } = message as { socket: Socket & { server?: Server } }
   if (socket.server === undefined) return
@@ -27,7 +32,8 @@ subscribe('net.server.socket', (message) => {
 
 /**
  * Closes an HTTP server without losing accepted work: it stops accepting, lets each request finish and its connection go, and cuts
- * what is left when the grace time ends: streams without end, upgraded sockets, half-sent requests.
+ * what is left when the grace time ends: streams without end, upgraded sockets, half-sent requests. A connection on which nothing has
+ * arrived is cut at once; a client that must not lose a request sends \`Expect: 100-continue\`.
  *
  * @returns whether everything finished by itself
  */
@@ -71,9 +77,11 @@ function hurry(server: Server): () => void {
     const event = message as { server: Server; response: ServerResponse }
     if (event.server === server) handle(event.response)
   }
-  const announceEnd = ofOurs((response) => {
-    if (!response.headersSent) response.setHeader('Connection', 'close')
-  })
+  const announceEnd = ofOurs(sayLast)
+  for (const socket of socketsOf.get(server) ?? []) {
+    const response = responseOf.get(socket)
+    if (response !== undefined) sayLast(response)
+  }
   const closeIdle = ofOurs((response) => {
     const close = () => clock.setImmediate(() => (server as HttpServer).closeIdleConnections())
     response.once('close', close)
@@ -87,5 +95,12 @@ function hurry(server: Server): () => void {
   }
 }
 
-// Keeps the channel itself alive: a channel without a reference loses its subscribers on Node 20.
-export const acceptedSockets: ReturnType<typeof channel> = channel('net.server.socket')
+/** Tells the client that this is the last response on its connection: what it sends after it would be lost. */
+function sayLast(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close')
+}
+
+// A channel without a reference loses its subscribers on Node 20.
+export const channels: readonly ReturnType<typeof channel>[] = ['net.server.socket', 'http.server.request.start'].map((name) =>
+  channel(name),
+)

@@ -61,7 +61,7 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
   let stopping: Promise<void> | null = null
   const interested = new Set<Peer>()
   // What is not published yet cannot be withdrawn.
-  const work = new Work(idleMs, () => void settled.then(() => stop('idle')))
+  const work = new Work(idleMs, () => void settled.then(() => begin('idle')))
 
   const answers: Record<string, (params: unknown, peer: Peer) => unknown> = {
     identify(): Statement {
@@ -79,7 +79,7 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
       const already = stopping !== null
       interested.add(peer)
       // The answer goes out first: accepted and drained are two facts.
-      clock.setImmediate(() => void stop('request', graceMs))
+      clock.setImmediate(() => begin('request', graceMs))
       return { accepted: true, already }
     },
   }
@@ -126,7 +126,12 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
   }
 
   function stopBySignal(): void {
-    void stop('signal')
+    begin('signal')
+  }
+
+  /** Stops for somebody who does not wait for it. With \`exit: false\` nobody else would say what went wrong. */
+  function begin(reason: ShutdownReason, graceMs?: number): void {
+    stop(reason, graceMs).catch((error: unknown) => console.error(error))
   }
 
   function stop(reason: ShutdownReason, graceMs = Infinity): Promise<void> {
@@ -161,8 +166,8 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
 
   function leave(code: number): void {
     protocol.close()
-    // Exit in a turn of its own, so that what was written to the peers has left.
-    if (exit) clock.setImmediate(() => process.exit(code))
+    // Exit in a turn of its own, so that what was written to the peers has left. A code that the product has set stays.
+    if (exit) clock.setImmediate(() => process.exit(code || process.exitCode))
     else for (const signal of signals || []) process.off(signal, stopBySignal)
   }
 }

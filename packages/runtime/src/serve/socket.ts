@@ -32,7 +32,7 @@ function checkLength(path: string): void {
     'CUSTODY_SOCKET_PATH_TOO_LONG',
     `Could not listen on ${path}: the path has ${bytes} bytes, and a socket may have ${platform.socketPathBytes}.`,
     {
-      hint: 'set XDG_RUNTIME_DIR, or TMPDIR where that is unset, to a shorter directory for this process.',
+      hint: 'set XDG_RUNTIME_DIR, or TMPDIR where that is unset, to a shorter directory: for the test runner, if a test started this.',
       facts: { path, bytes, limitBytes: platform.socketPathBytes, directory: dirname(path) },
     },
   )
@@ -44,6 +44,8 @@ export function listen(server: Server, path: string): Promise<void> {
     server.once('error', reject)
     server.listen({ path, exclusive: true }, () => {
       server.off('error', reject)
+      // A connection that could not be accepted, for want of descriptors for one, is tried again by its client.
+      server.on('error', () => {})
       // The directory is private already; the mode is for those who look at the file alone.
       if (platform.hasUnixSockets) chmodSync(path, 0o600)
       resolve()

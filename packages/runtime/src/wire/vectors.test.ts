@@ -31,7 +31,10 @@ test('finds every kind of vector on the page, also with letters that are not ASC
   const kinds = ['K', 'c2s', 'endpoint', 'line', 'mac', 'nc', 'ns', 's2c', 'serverProof', 'token']
   expect([...new Set(vectors.map(({ name }) => name))].sort()).toEqual(kinds)
   for (const kind of ['endpoint', 'c2s']) {
-    expect(vectors.some(({ name, value }) => name === kind && /[^\0-\x7f]/.test(value)), kind).toBe(true)
+    expect(
+      vectors.some(({ name, value }) => name === kind && /[^\0-\x7f]/.test(value)),
+      kind,
+    ).toBe(true)
   }
 })
 

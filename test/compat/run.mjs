@@ -1,0 +1,68 @@
+// Runs the contract with the packed tarballs on every supported runner, each installed as a user would, and on the Node that it needs.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { pack } from '../../scripts/pack.mjs'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const work = join(root, '.build/compat')
+
+const cells = [
+  { runner: 'vitest', version: '3.2.7', vite: '7' },
+  { runner: 'vitest', version: '4.1.12', vite: '7' },
+  { runner: 'vitest', version: '5.1.2', node: '24.22.3' },
+  { runner: 'jest', version: '29.7.0' },
+  { runner: 'jest', version: '30.5.2' },
+  { runner: 'jest', version: '30.5.2', node: '24.22.3' },
+]
+
+const tarballs = pack()
+const results = cells.map((cell) => ({ ...cell, isGreen: runCell(cell) }))
+console.log('')
+for (const { isGreen, node, runner, version } of results) {
+  console.log(`${isGreen ? 'passed' : 'FAILED'}  ${runner} ${version} on Node ${node ?? process.versions.node}`)
+}
+process.exitCode = results.every(({ isGreen }) => isGreen) ? 0 : 1
+
+function runCell({ node, runner, version, vite }) {
+  console.log(`\n── ${runner} ${version} on Node ${node ?? process.versions.node}`)
+  const home = join(work, `${runner}-${version}`)
+  rmSync(home, { recursive: true, force: true })
+  mkdirSync(home, { recursive: true })
+  writeFileSync(join(home, 'package.json'), '{ "private": true }')
+  const own = tarballs.filter((path) => new RegExp(`custody-(runtime|core|${runner})-`).test(path))
+  const tools = [`${runner}@${version}`, ...(vite ? [`vite@${vite}`] : [])]
+  run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...own, ...tools], home)
+  const { status } = spawnSync('npx', ['--no-install', 'vitest', 'run', 'test/contract'], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: {
+      ...process.env,
+      CUSTODY_CONTRACT_HOME: home,
+      CUSTODY_CONTRACT_RUNNERS: runner,
+      ...(node && { CUSTODY_CONTRACT_NODE: binaryOf(node) }),
+    },
+  })
+  return status === 0
+}
+
+/** The binary of another Node, from the package that holds nothing else. */
+function binaryOf(version) {
+  const directory = join(work, `node-${version}`)
+  const binary = join(directory, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node')
+  if (existsSync(binary)) return binary
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, 'package.json'), '{ "private": true }')
+  run(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--ignore-scripts', `node-${process.platform}-${process.arch}@${version}`],
+    directory,
+  )
+  return binary
+}
+
+function run(command, args, cwd) {
+  const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} exited with code ${status}`)
+}
