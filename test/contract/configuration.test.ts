@@ -68,13 +68,24 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
     })
   })
 
-  test.each(['forks', 'threads', 'vmForks', 'vmThreads'])('keeps custody in the pool %s', async (pool) => {
-    const result = await runSuite(runner, {
-      args: [`--pool=${pool}`],
-      files: { pooled: `test('leaves a daemon', async () => { await leave('obeying') })` },
+  describe('with a project for each pool', () => {
+    const pools = ['forks', 'threads', 'vmForks', 'vmThreads']
+    const suite = shareSuite(runner, () => ({
+      config: `
+        import { custodyPlugin } from '@custody/vitest/plugin'
+        const project = (pool) => ({ extends: true, test: { name: pool, pool, env: { POOL: pool } } })
+        export default {
+          plugins: [custodyPlugin({ report: { json: 'custody.json' } })],
+          test: { include: ['*.check.mjs'], projects: ${JSON.stringify(pools)}.map(project) },
+        }`,
+      files: { pooled: `test('leaves a daemon', async () => { note(process.env.POOL, await leave('obeying')) })` },
+    }))
+
+    test.each(pools)('keeps custody in the pool %s', (pool) => {
+      expect(suite().exitCode, suite().output).toBe(0)
+      const receipts = suite().receipts.filter(({ identity }) => identity?.pid === suite().notes[pool])
+      expect(receipts).toMatchObject([{ verdict: 'owned', exit: 'observed', test: 'pooled.check.mjs > leaves a daemon' }])
     })
-    expect(result.exitCode, result.output).toBe(0)
-    expect(result.receipts).toMatchObject([{ verdict: 'owned', exit: 'observed', test: 'pooled.check.mjs > leaves a daemon' }])
   })
 })
 

@@ -1,13 +1,13 @@
 import type { Receipt } from '@custody/core'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { isAlive } from './alive.js'
-import { leftOf, runners, shareSuite } from './run-suite.js'
+import { describeRunners, leftOf, shareSuite } from './run-suite.js'
 
 const GRACE_MS = 700
 /** What the event loop of a busy machine may add to a limit, in milliseconds. */
 const SLACK_MS = 1_000
 
-describe.each(runners)('%s, a daemon that', (runner) => {
+describeRunners('with little time, a daemon that', (runner) => {
   const suite = shareSuite(runner, () => ({
     options: { timeouts: { proofMs: 500, graceMs: GRACE_MS } },
     files: {
@@ -81,7 +81,7 @@ describe.each(runners)('%s, a daemon that', (runner) => {
   })
 })
 
-describe.each(runners)('%s, with the limits as they are, a daemon that', (runner) => {
+describeRunners('with the limits as they are, a daemon that', (runner) => {
   const suite = shareSuite(runner, () => ({
     files: {
       slow: `

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { CustodyOptions, Receipt, Summary } from '@custody/core'
 import type { Identity } from '@custody/runtime'
 import { execa } from 'execa'
-import { afterAll, beforeAll, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, onTestFinished } from 'vitest'
 import { gone } from './alive.js'
 
 export type RunnerName = 'vitest' | 'jest'
@@ -68,6 +68,11 @@ export interface SuiteResult {
 /** Runs a suite with the real binary of a runner, in a project of its own, and tells what an onlooker sees. */
 export function runSuite(runner: RunnerName, suite: Suite): Promise<SuiteResult> {
   return run(runner, suite, onTestFinished)
+}
+
+/** A describe block for each runner, side by side: with `shareSuite` both have their suites run at once, as they wait more than they work. */
+export function describeRunners(title: string, define: (runner: RunnerName) => void): void {
+  describe(title, () => describe.concurrent.each(runners)('%s', define))
 }
 
 /** Runs one suite for several tests of a describe block. */

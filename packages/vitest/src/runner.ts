@@ -1,10 +1,19 @@
-import { type Birth, birthState, type Cell, enterFile, markChildren, Scope, type Settlement } from '@custody/core/worker'
+import {
+  type Birth,
+  birthState,
+  type Cell,
+  CustodyError,
+  enterFile,
+  markChildren,
+  Scope,
+  type Settlement,
+} from '@custody/core/worker'
 import { inject, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite } from 'vitest'
 import { loadBaseRunner, type RunnerClass, type RunnerHooks } from './base-runner.js'
+import type { Provided } from './provided.js'
 import { fail, fullName, hasFailed, isFile } from './tasks.js'
-import './provided.js'
 
-const provided = inject('@custody/vitest')
+const provided = providedOrThrow()
 const state = birthState()
 state.runDirectory = provided.run.options.markChildren ? provided.run.directory : null
 markChildren()
@@ -103,6 +112,18 @@ class CustodyRunner extends Base {
 }
 
 export default CustodyRunner
+
+function providedOrThrow(): Provided {
+  const found = inject('@custody/vitest') as Provided | undefined
+  if (found !== undefined) return found
+  throw new CustodyError(
+    'CUSTODY_NOT_SET_UP',
+    'Could not run tests under Custody: its runner is set, and its global setup is not.',
+    {
+      hint: "use custodyPlugin() from '@custody/vitest/plugin', or globalSetup: ['@custody/vitest/global-setup'].",
+    },
+  )
+}
 
 function enter(cell: Cell): void {
   state.cells.enterWith(cell)

@@ -80,7 +80,8 @@ async function settleRest(run: RunHandle): Promise<CustodyError[]> {
   for (const event of readEvents(run.directory)) {
     if (event.type === 'receipt') accountFor(event.receipt, event.instance, accounted)
   }
-  const settler = { id: run.id, kind: 'run', name: 'the run', run, accounted }
+  const starter = { kind: 'run', name: 'the run', sites: [] }
+  const settler = { id: run.id, starterOf: () => starter, run, accounted }
   const look = () => ({ locators: captureRegistry(run.directory, run.id), cutShort: [] })
   const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
   const { findings } = await settleLocators(settler, null, look, time)

@@ -1,5 +1,6 @@
 // What a runner's worker loads before any user code: Node's built-ins only. Everything else waits until something was started.
 
+export { CustodyError } from '@custody/runtime/internals'
 export type { ExecOptions, ExecResult } from '../launch/exec.js'
 export { type Birth, type BirthState, birthState, type Cell, currentCell, enterFile, markChildren } from '../namespace/birth.js'
 export type { Namespace } from '../namespace/namespace.js'

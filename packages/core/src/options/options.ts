@@ -20,7 +20,7 @@ export interface CustodyOptions {
    */
   locators?: readonly string[]
   /**
-   * Which namespace directories stay after their test.
+   * Which namespace directories stay after their test. That of a teardown which failed stays in any case: something may live in it.
    * @default 'on-failure'
    */
   keep?: 'never' | 'on-failure' | 'always'

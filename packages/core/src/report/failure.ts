@@ -1,8 +1,10 @@
 import { CustodyError } from '@custody/runtime/internals'
+import type { SpawnSite } from '../namespace/birth.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Evidence } from '../provenance/evidence.js'
 import type { Judgement } from '../provenance/judge.js'
 import type { RetireOutcome } from '../retire/retire.js'
+import { stackOfSite } from './stack-of-site.js'
 import { grouped } from './words.js'
 
 /** What was found about one runtime, and how its retirement ended if it was owned. */
@@ -11,6 +13,8 @@ export interface Finding {
   readonly evidence: Evidence
   readonly judgement: Judgement
   readonly outcome: RetireOutcome | null
+  /** Who started it, and where. */
+  readonly starter: { readonly name: string; readonly sites: readonly SpawnSite[] }
 }
 
 /** The error that a finding is to its scope, or null when all is well. */
@@ -89,11 +93,16 @@ const hints = {
 } as const
 
 function fail(finding: Finding, code: string, verb: string, observed: string, hint: string): CustodyError {
-  const { evidence, name } = finding
+  const { evidence, judgement, name, starter } = finding
   const { identity, path } = evidence
   const who = identity === null ? '' : ` (pid ${identity.pid})`
-  return new CustodyError(code, `Could not ${verb} runtime "${name ?? 'unknown'}"${who}: ${observed}.\n  locator ${path}`, {
+  const place = `  started by ${starter.name}\n  locator ${path}`
+  const error = new CustodyError(code, `Could not ${verb} runtime "${name ?? 'unknown'}"${who}: ${observed}.\n${place}`, {
     hint,
-    facts: { name, pid: identity?.pid ?? null, path, verdict: finding.judgement.verdict, scope: evidence.scope },
+    facts: { name, pid: identity?.pid ?? null, path, verdict: judgement.verdict, scope: evidence.scope, startedBy: starter.name },
   })
+  // The frames of this file help nobody: the error leads to the line that started the process.
+  const frames = stackOfSite(starter.sites[0])
+  error.stack = `${error.name}: ${error.message}${frames && `\n${frames}`}`
+  return error
 }

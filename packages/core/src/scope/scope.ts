@@ -1,6 +1,6 @@
 import { CustodyError } from '@custody/runtime/internals'
 import type { CapturedLocator } from '../locators/capture.js'
-import { type Birth, newBirth } from '../namespace/birth.js'
+import { type Birth, newBirth, type SpawnSite } from '../namespace/birth.js'
 import { NamespaceDirectory } from '../namespace/namespace.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Receipt } from '../report/receipt.js'
@@ -39,11 +39,12 @@ export class Scope {
   readonly siblings: Map<string, Scope> = new Map()
   /** What this file has accounted for; shared by all of its scopes. */
   readonly accounted: Set<string>
+  /** Those of its tests that started something, by their namespaces. */
+  readonly starters: Map<NamespaceId, Scope> = new Map()
   /** Captures of its tests that this file accounts for. */
   readonly held: CapturedLocator[] = []
   readonly #name: () => string
   #counter = 0
-  #isBusy = false
   #captured: Captured | null = null
   #settling: Promise<Settlement> | null = null
   /** What went wrong with the teardown itself. A runner's hook must not throw: that would cost the results of the file. */
@@ -93,6 +94,15 @@ export class Scope {
     return this.#name()
   }
 
+  get sites(): readonly SpawnSite[] {
+    return this.birth.sites
+  }
+
+  /** The test of this file that started what was born in a namespace, or this scope itself. */
+  starterOf(namespace: NamespaceId | null): Scope {
+    return (namespace === null ? undefined : this.starters.get(namespace)) ?? this
+  }
+
   get id(): NamespaceId {
     return this.birth.id
   }
@@ -122,7 +132,7 @@ export class Scope {
 
   async #settle(hasFailed: boolean): Promise<Settlement> {
     if (this.isIdle) return nothing
-    if (this.file !== null) this.file.#isBusy = true
+    this.file?.starters.set(this.id, this)
     try {
       const { settle } = await import('./teardown.js')
       const { failures, receipts } = await settle(this, this.#captured, hasFailed)
@@ -134,6 +144,6 @@ export class Scope {
 
   /** Whether nothing has happened in it: then there is nothing to capture and nothing to settle. */
   get isIdle(): boolean {
-    return !this.#isBusy && this.birth.spawned === 0 && !this.namespace.isMade && this.siblings.size === 0
+    return this.birth.spawned === 0 && !this.namespace.isMade && this.siblings.size === 0
   }
 }

@@ -2,6 +2,7 @@ import { unlinkSync } from 'node:fs'
 import type { CustodyError } from '@custody/runtime'
 import { clock, type Deadline } from '@custody/runtime/internals'
 import type { CapturedLocator } from '../locators/capture.js'
+import type { SpawnSite } from '../namespace/birth.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Evidence } from '../provenance/evidence.js'
 import { judge } from '../provenance/judge.js'
@@ -22,11 +23,18 @@ export interface Settled {
   readonly failure: CustodyError | null
 }
 
+/** For people: whom a finding is about, and the lines that started processes there. */
+export interface Starter {
+  readonly kind: string
+  readonly name: string
+  readonly sites: readonly SpawnSite[]
+}
+
 /** Who settles: a scope of a worker, or the run itself. */
 export interface Settler {
   readonly id: string
-  readonly kind: string
-  readonly name: string
+  /** The test that started what was born in a namespace, or the settler itself. */
+  starterOf(namespace: string | null): Starter
   readonly run: RunIdentity & { readonly options: ResolvedOptions }
   /** What has a receipt already: see `accountFor`. */
   readonly accounted: Set<string>
@@ -52,7 +60,7 @@ export async function settleLocators(
       seen.add(key)
       return !isKnown
     })
-    if (fresh.length === 0 && looks > 0) break
+    if (looks > 0 && (fresh.length === 0 || time.deadline.hasPassed)) break
     findings.push(...(await Promise.all(fresh.map(([, copies]) => settleOne(settler, copies, time)))))
   }
   for (const { receipt, instance } of findings) accountFor(receipt, instance, settler.accounted)
@@ -103,6 +111,7 @@ export async function settleOne(
   note('captured')
   const { graceMs, proofMs } = timeLimits(options)
   const context = { run: settler.run, scope: settler.id, proofMs }
+  const starter = settler.starterOf(copies[0].locator?.namespace ?? null)
   const { evidence, session } = await prove(copies, context, time.deadline)
   const judgement = judge(evidence)
   let outcome: RetireOutcome | null = null
@@ -121,7 +130,7 @@ export async function settleOne(
     name,
     identity: evidence.identity,
     scope: settler.id,
-    ...(settler.kind === 'file' || settler.kind === 'run' ? {} : { test: settler.name }),
+    ...(starter.kind === 'test' || starter.kind === 'sibling' ? { test: starter.name } : {}),
     verdict: judgement.verdict,
     reason: judgement.reason,
     evidence,
@@ -131,7 +140,7 @@ export async function settleOne(
     exit: hasExited ? 'observed' : 'not observed',
     left: outcome !== null && !hasExited && evidence.identity !== null ? [evidence.identity] : [],
   }
-  return { instance, evidence, receipt, failure: failureOf({ name, evidence, judgement, outcome }, options) }
+  return { instance, evidence, receipt, failure: failureOf({ name, evidence, judgement, outcome, starter }, options) }
 }
 
 function removeEntry(path: string): void {

@@ -3,7 +3,6 @@ import { sep } from 'node:path'
 import { CustodyError, clock, Deadline } from '@custody/runtime/internals'
 import { type CapturedLocator, captureGlobs, captureRegistry } from '../locators/capture.js'
 import { type RunEvent, writeEvents } from '../report/events.js'
-import { stackOfSite } from '../report/stack-of-site.js'
 import type { Scope, Settlement } from './scope.js'
 import { settleLocators } from './settle-locators.js'
 import { timeLimits } from './time-limits.js'
@@ -40,8 +39,10 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   const { options } = scope.run
   const begunAt = clock.now()
   const deadline = Deadline.after(timeLimits(options).teardownMs)
-  const siblings = await Promise.all([...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed })))
-  const own = await settleLocators(scope, captured, () => capture(scope), { begunAt, deadline })
+  const [own, ...siblings] = await Promise.all([
+    settleLocators(scope, captured, () => capture(scope), { begunAt, deadline }),
+    ...[...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed })),
+  ])
 
   const events: RunEvent[] = own.findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance }))
   for (const glob of own.cutShort)
@@ -54,10 +55,10 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
     else failures.push(failure)
   }
 
-  const isKept = options.keep === 'always' || (options.keep === 'on-failure' && (hasFailed || failures.length > 0))
+  // Something may live on in the directory of a scope that failed to end.
+  const isKept = options.keep === 'always' || failures.length > 0 || (options.keep === 'on-failure' && hasFailed)
   if (scope.namespace.isMade && isKept) events.push({ type: 'kept', path: scope.namespace.dir, by: scope.name })
   if (scope.namespace.isMade && !isKept) await remove(scope, failures)
-  for (const failure of failures) leadToSite(failure, scope)
   writeEvents(scope.run.directory, events)
   return { receipts: [...siblings.flatMap(({ receipts }) => receipts), ...own.findings.map(({ receipt }) => receipt)], failures }
 }
@@ -76,10 +77,4 @@ async function remove(scope: Scope, failures: CustodyError[]): Promise<void> {
       }),
     )
   }
-}
-
-/** Points an error at the line of the test that started the process, where that is known. */
-function leadToSite(failure: CustodyError, scope: Scope): void {
-  const frames = stackOfSite(scope.birth.sites[0])
-  failure.stack = `${failure.name}: ${failure.message}${frames && `\n${frames}`}`
 }
