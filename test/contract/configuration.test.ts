@@ -1,48 +1,104 @@
 import type { Locator } from '@custody/runtime'
 import { afterAll, describe, expect, test } from 'vitest'
 import { isAlive } from './alive.js'
-import { type RunnerName, runners, runSuite, shareSuite } from './run-suite.js'
+import { describeRunners, type RunnerName, runners, runSuite, shareSuite } from './run-suite.js'
 
-describe.each(runners)('%s', (runner) => {
-  const wrong = shareSuite(runner, () => ({
+const plainJest = `testMatch: ['**/*.check.cjs'], transform: {}, rootDir: import.meta.dirname,`
+
+/** The configurations of projects without Custody. */
+const plain: Record<RunnerName, string> = {
+  vitest: `export default { test: { include: ['*.check.mjs'] } }`,
+  jest: `export default { ${plainJest} }`,
+}
+
+const readLocator = `const readLocator = (home) => JSON.parse(fs.readFileSync(path.join(home, 'answering-garbage.json')))`
+
+const killed = `test('is killed', async () => { await leave('obeying'); process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}) })`
+const exiting = `test('exits', async () => { await leave('leaving-its-locator'); process.exit(0) })`
+const other = `test('lives on', () => {})`
+
+/** Workers that die, and what they leave. */
+const dying: Record<RunnerName, { files: Record<string, string>; args: string[]; daemons: string[] }> = {
+  vitest: { files: { killed, other }, args: [], daemons: ['obeying'] },
+  jest: { files: { killed, exiting, other }, args: ['-w', '2'], daemons: ['leaving-its-locator', 'obeying'] },
+}
+
+const noteFor = (name: string) => `
+const { appendFileSync } = require('node:fs')
+const note = () => appendFileSync('notes.jsonl', '["${name}",true]\\n')`
+
+/** Found as Jest finds it: a project under pnpm does not see it. */
+const ownJestRunner = `
+${noteFor('own runner')}
+const { createRequire } = require('node:module')
+const jest = ['jest', '@jest/core', 'jest-config'].reduce((from, name) => createRequire(from.resolve(name + '/package.json')), require)
+const circus = jest('jest-circus/runner')
+module.exports = (...args) => {
+  note()
+  return (circus.default ?? circus)(...args)
+}`
+
+const ownVitestRunner = `
+import { appendFileSync } from 'node:fs'
+import * as vitest from 'vitest'
+const Base = vitest.TestRunner ?? (await import(/* @vite-ignore */ ['vitest', 'runners'].join('/'))).VitestTestRunner
+export default class extends Base {
+  onBeforeRunTask(test) {
+    appendFileSync('notes.jsonl', JSON.stringify(['own runner', test.name]) + '\\n')
+    return super.onBeforeRunTask?.(test)
+  }
+}`
+
+describeRunners('wrong options', (runner) => {
+  const suite = shareSuite(runner, () => ({
     options: { timeouts: { gracMs: 5 }, keep: 'sometimes' } as never,
     files: { never: `test('runs', () => note('ran', true))` },
   }))
 
-  test('fails for an option that does not exist, names it, and asks whether another was meant', () => {
-    expect(wrong().exitCode).toBe(1)
-    expect(wrong().output).toContain('there is no option timeouts.gracMs')
-    expect(wrong().output).toContain('did you mean timeouts.graceMs?')
+  test('fail the run by name, and with the question whether another was meant', () => {
+    expect(suite().exitCode).toBe(1)
+    expect(suite().output).toContain('there is no option timeouts.gracMs')
+    expect(suite().output).toContain('did you mean timeouts.graceMs?')
   })
 
-  test('fails for a value that an option cannot have, and names the values that it can have', () => {
-    expect(wrong().exitCode).toBe(1)
-    expect(wrong().output).toMatch(/keep is wrong \(.*"never"\|"on-failure"\|"always"/)
+  test('fail the run with the values that an option can have', () => {
+    expect(suite().exitCode).toBe(1)
+    expect(suite().output).toMatch(/keep is wrong \(.*"never"\|"on-failure"\|"always"/)
   })
 
-  test('fails for wrong options before any test has run', () => {
-    expect(wrong().notes).toEqual({})
-    expect(wrong().tests).toEqual([])
+  test('fail the run before any test', () => {
+    expect(suite().notes).toEqual({})
+    expect(suite().tests).toEqual([])
+  })
+})
+
+describeRunners('a project without Custody', (runner) => {
+  const suite = shareSuite(runner, () => ({
+    config: plain[runner],
+    files: {
+      unmanaged: `test('asks', () => custody.exec(process.execPath, ['--version']).catch(({ code, message }) => note(code, message)))`,
+    },
+  }))
+
+  test('says CUSTODY_NOT_SET_UP, and what to do', () => {
+    expect(suite().exitCode, suite().output).toBe(0)
+    expect(suite().notes['CUSTODY_NOT_SET_UP']).toMatch(/^Could not .*\nHint: .*withCustody/s)
+  })
+})
+
+describeRunners('a worker that dies', (runner) => {
+  const { args, daemons, files } = dying[runner]
+  const suite = shareSuite(runner, () => ({ args, files }))
+
+  test('makes the run red by itself, and holds up no other file', () => {
+    expect(suite().exitCode).toBe(1)
+    expect(suite().test('lives on').status, suite().output).toBe('passed')
   })
 
-  test('says CUSTODY_NOT_SET_UP and what to do where a project does not run under Custody', async () => {
-    const result = await runSuite(runner, {
-      config: plain[runner],
-      files: {
-        unmanaged: `test('asks', () => custody.exec(process.execPath, ['--version']).catch(({ code, message }) => note(code, message)))`,
-      },
-    })
-    expect(result.exitCode, result.output).toBe(0)
-    expect(result.notes['CUSTODY_NOT_SET_UP']).toMatch(/^Could not .*\nHint: .*withCustody/s)
-  })
-
-  test('retires what a dead worker has left, and is red by itself', async () => {
-    const { args, daemons, files } = dying[runner]
-    const result = await runSuite(runner, { args, files })
-    expect(result.exitCode).toBe(1)
-    expect(result.test('lives on').status, result.output).toBe('passed')
-    expect([...new Set(result.receipts.map(({ name }) => name))].sort()).toEqual(daemons)
-    for (const { exit, identity, scope, verdict } of result.receipts) {
+  test('leaves what the run retires in the end', () => {
+    const { output, receipts } = suite()
+    expect(receipts.map(({ name }) => name).sort(), output).toEqual(daemons)
+    for (const { exit, identity, scope, verdict } of receipts) {
       expect([verdict, exit, identity !== null && isAlive(identity)]).toEqual(['owned', 'observed', false])
       // The run's own.
       expect(scope).toMatch(/^[0-9a-f]{32}$/)
@@ -169,8 +225,8 @@ describe.each(runners.filter((runner) => runner === 'jest'))('%s', (runner) => {
       )
     })
 
-    test('leaves alone what proves nothing', () => {
-      expect(left().map(isAlive)).toEqual([true, true])
+    test('ends with the run what proves nothing by its locator, by what the kernel shows of its birth', () => {
+      expect(left().map(isAlive)).toEqual([false, false])
     })
   })
 
@@ -184,49 +240,3 @@ describe.each(runners.filter((runner) => runner === 'jest'))('%s', (runner) => {
     expect(result.output).toContain('Hint: give the project as an object, or wrap its own configuration with withCustody.')
   })
 })
-
-const plainJest = `testMatch: ['**/*.check.cjs'], transform: {}, rootDir: import.meta.dirname,`
-
-/** The configurations of projects without Custody. */
-const plain: Record<RunnerName, string> = {
-  vitest: `export default { test: { include: ['*.check.mjs'] } }`,
-  jest: `export default { ${plainJest} }`,
-}
-
-const readLocator = `const readLocator = (home) => JSON.parse(fs.readFileSync(path.join(home, 'answering-garbage.json')))`
-
-const killed = `test('is killed', async () => { await leave('obeying'); process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}) })`
-const exiting = `test('exits', async () => { await leave('leaving-its-locator'); process.exit(1) })`
-const other = `test('lives on', () => {})`
-
-/** Workers that die, and what they leave. */
-const dying: Record<RunnerName, { files: Record<string, string>; args: string[]; daemons: string[] }> = {
-  vitest: { files: { killed, other }, args: [], daemons: ['obeying'] },
-  jest: { files: { killed, exiting, other }, args: ['-w', '2'], daemons: ['leaving-its-locator', 'obeying'] },
-}
-
-const noteFor = (name: string) => `
-const { appendFileSync } = require('node:fs')
-const note = () => appendFileSync('notes.jsonl', '["${name}",true]\\n')`
-
-/** Found as Jest finds it: a project under pnpm does not see it. */
-const ownJestRunner = `
-${noteFor('own runner')}
-const { createRequire } = require('node:module')
-const jest = ['jest', '@jest/core', 'jest-config'].reduce((from, name) => createRequire(from.resolve(name + '/package.json')), require)
-const circus = jest('jest-circus/runner')
-module.exports = (...args) => {
-  note()
-  return (circus.default ?? circus)(...args)
-}`
-
-const ownVitestRunner = `
-import { appendFileSync } from 'node:fs'
-import * as vitest from 'vitest'
-const Base = vitest.TestRunner ?? (await import(/* @vite-ignore */ ['vitest', 'runners'].join('/'))).VitestTestRunner
-export default class extends Base {
-  onBeforeRunTask(test) {
-    appendFileSync('notes.jsonl', JSON.stringify(['own runner', test.name]) + '\\n')
-    return super.onBeforeRunTask?.(test)
-  }
-}`

@@ -31,7 +31,7 @@ describeRunners('with little time, a daemon that', (runner) => {
       `Could not retire runtime "ignoring-the-shutdown" (pid ${receipt?.identity?.pid}): it did not answer`,
     )
     expectInTime(/did not answer the shutdown within ([\d ]+) ms/.exec(messages))
-    expect(messages).toContain('Hint: see what holds its drain, or raise timeouts.graceMs; it was left alone.')
+    expect(messages).toContain('Hint: see what holds its drain, or raise timeouts.graceMs. What was born here ends with the run.')
     expect(messages).toContain(placeOf("await leave('ignoring-the-shutdown')"))
     expect(receipt).toMatchObject({ verdict: 'owned', exit: 'not observed', signals: [], forced: false })
     expect(stepsOf(receipt)).toEqual(['captured', 'proven', 'shutdown requested'])
@@ -46,7 +46,7 @@ describeRunners('with little time, a daemon that', (runner) => {
       `Could not retire runtime "hanging-in-its-drain" (pid ${receipt?.identity?.pid}): it accepted the shutdown`,
     )
     expectInTime(/is still alive after ([\d ]+) ms/.exec(messages))
-    expect(messages).toContain('Hint: see what holds its drain, or raise timeouts.graceMs; it was left alone.')
+    expect(messages).toContain('Hint: see what holds its drain, or raise timeouts.graceMs. What was born here ends with the run.')
     expect(messages).toContain(placeOf("test('hangs in its drain'"))
     expect(receipt).toMatchObject({ verdict: 'owned', exit: 'not observed', signals: [], forced: false })
     expect(stepsOf(receipt)).toEqual(['captured', 'proven', 'shutdown requested', 'accepted', 'draining'])
@@ -59,7 +59,7 @@ describeRunners('with little time, a daemon that', (runner) => {
     expect(status).toBe('failed')
     expect(messages).toContain(`Could not retire runtime "answering-garbage" (pid ${receipt?.identity?.pid})`)
     expect(messages).toContain('what listens there does not know its token, and its process is alive')
-    expect(messages).toContain('it was left alone')
+    expect(messages).toContain('By this locator it is left alone')
     expect(messages).toContain(placeOf("await leave('answering-garbage')"))
     expect(receipt).toMatchObject({ verdict: 'unproven', exit: 'not observed', signals: [] })
     expect(stepsOf(receipt)).toEqual(['captured'])
@@ -72,12 +72,12 @@ describeRunners('with little time, a daemon that', (runner) => {
     expect(messages).not.toContain('Error: expected')
   })
 
-  test('cannot be retired is left alone, and holds up neither the next test nor the next file', () => {
+  test('cannot be retired ends with the run, and holds up neither the next test nor the next file', () => {
     const { exitCode, receipts, test } = suite()
     expect(exitCode).toBe(1)
     expect(test('follows them').status).toBe('passed')
     expect(test('is in the next file').status).toBe('passed')
-    expect(leftOf(receipts).map(isAlive)).toEqual([true, true, true, true])
+    expect(leftOf(receipts).map(isAlive)).toEqual([false, false, false, false])
   })
 })
 

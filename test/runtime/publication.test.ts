@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   existsSync,
   lstatSync,
@@ -11,9 +12,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { watch } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { connectRuntime, readLocator } from '@custody/runtime'
-import { expect, test } from 'vitest'
+import { ownIdentity } from '@custody/runtime/internals'
+import { expect, onTestFinished, test } from 'vitest'
+import { RawClient } from './raw-client.js'
 import { sampleLocator } from './sample-locator.js'
 import { type Program, startProgram } from './start-program.js'
 import { temporaryDirectory } from './temporary-directory.js'
@@ -198,29 +203,105 @@ test('does not take the place of a live runtime', async () => {
   expect((await (await connectRuntime(readLocator(path))).identify()).name).toBe('first')
 })
 
-test.each(['an empty directory', 'the locator of a dead runtime'])(
-  'lets exactly one of twenty processes publish at %s',
-  async (where) => {
-    const { directory, path, env } = place()
-    if (where !== 'an empty directory') {
-      writeFileSync(path, JSON.stringify(sampleLocator({ pid: 4_194_303, start: '1' })), { mode: 0o600 })
-    }
-    const programs = Array.from({ length: 20 }, (_, index) =>
-      startProgram('serving.js', { args: [path, `number ${index}`], env }),
-    )
-    const verdicts = await Promise.all(programs.map((program) => program.printed(/^(ready)$|^refused (.*)$/m)))
-    const winners = programs.filter((_, index) => verdicts[index]?.[1] === 'ready')
-    expect(winners).toHaveLength(1)
-    for (const [, , json] of verdicts)
-      if (json !== undefined) expect(JSON.parse(json)).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED' })
-    await Promise.all(programs.filter((program) => program !== winners[0]).map(({ exited }) => exited))
-    expect(readdirSync(directory)).toEqual(['locator.json'])
-    const locator = readLocator(path)
-    expect(locator.pid).toBe(winners[0]?.pid)
-    expect((await (await connectRuntime(locator)).identify()).pid).toBe(winners[0]?.pid)
-    expect(socketsIn(join(env['XDG_RUNTIME_DIR'] as string, 'custody'))).toEqual([`${locator.instance}.sock`])
-  },
-)
+/** Leaves what a runtime leaves that was killed: its locator. */
+function leaveLocator(path: string): void {
+  writeFileSync(path, JSON.stringify(sampleLocator()), { mode: 0o600 })
+}
+
+/** Leaves what was left by one that was killed while it cleared that locator away. */
+function leaveClaim(path: string): void {
+  const claim = join(path, '..', `.locator.json.${sampleLocator().instance}.stale`)
+  writeFileSync(claim, JSON.stringify({ ...ownIdentity(), start: '1' }), { mode: 0o600 })
+}
+
+test.each<[string, ...((path: string) => void)[]]>([
+  ['an empty directory'],
+  ['the locator of a dead runtime', leaveLocator],
+  ['the locator of a dead runtime that a dead one has claimed', leaveLocator, leaveClaim],
+])('lets exactly one of twenty processes publish at %s', async (_, ...leave) => {
+  const { directory, path, env } = place()
+  for (const leaveOne of leave) leaveOne(path)
+  const programs = Array.from({ length: 20 }, (_, index) => startProgram('serving.js', { args: [path, `number ${index}`], env }))
+  const verdicts = await Promise.all(programs.map((program) => program.printed(/^(ready)$|^refused (.*)$/m)))
+  const winners = programs.filter((_, index) => verdicts[index]?.[1] === 'ready')
+  expect(winners).toHaveLength(1)
+  for (const [, , json] of verdicts)
+    if (json !== undefined) expect(JSON.parse(json)).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED' })
+  await Promise.all(programs.filter((program) => program !== winners[0]).map(({ exited }) => exited))
+  expect(readdirSync(directory)).toEqual(['locator.json'])
+  const locator = readLocator(path)
+  expect(locator.pid).toBe(winners[0]?.pid)
+  expect((await (await connectRuntime(locator)).identify()).pid).toBe(winners[0]?.pid)
+  expect(socketsIn(join(env['XDG_RUNTIME_DIR'] as string, 'custody'))).toEqual([`${locator.instance}.sock`])
+})
+
+test.each<[string, string[], ...((path: string) => void)[]]>([
+  ['nothing', []],
+  ['nothing but the locator of a dead runtime that was there', ['locator.json'], leaveLocator],
+])('leaves %s behind when not one byte can be written', async (_, left, ...leave) => {
+  const { directory, path, env } = place()
+  for (const leaveOne of leave) leaveOne(path)
+  const program = startProgram('serving.js', { args: [path], env, before: 'ulimit -f 0' })
+  expect(await refusal(program)).toMatchObject({
+    code: 'CUSTODY_PUBLICATION_FAILED',
+    message: expect.stringContaining('EFBIG'),
+  })
+  expect(readdirSync(directory)).toEqual(left)
+  if (left.length > 0) expect(readLocator(path)).toEqual(sampleLocator())
+})
+
+/** A port at which whoever connects waits, until the program is told to accept or is killed. */
+async function startSilence(): Promise<{ program: Program; port: number }> {
+  const program = startProgram('listening-without-accepting.js')
+  const [, port] = (await program.printed(/listens on (\d+)/)) as unknown as [string, number]
+  // These two are as many as its queue holds.
+  for (let count = 0; count < 2; count++) {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    onTestFinished(() => void socket.destroy())
+    await once(socket, 'connect')
+  }
+  return { program, port }
+}
+
+/**
+ * A runtime that has not published yet and can be reached by its registry entry. It waits for an answer at the port of an old
+ * locator, and publishes when nobody listens there any more.
+ */
+async function startHeldUp(): Promise<{ program: Program; client: RawClient; path: string; silence: Program }> {
+  const { program: silence, port } = await startSilence()
+  const { path } = place()
+  const stale = sampleLocator({ ...ownIdentity(), pidns: 'pid:[1]', endpoint: `tcp:127.0.0.1:${port}` })
+  writeFileSync(path, JSON.stringify(stale), { mode: 0o600 })
+  const run = startRun()
+  const registry = join(run, 'registry')
+  const changes = watch(registry)
+  const program = startProgram('serving.js', { args: [path], env: { CUSTODY_NAMESPACE: `${namespace}:${run}` } })
+  for await (const { filename } of changes) if (filename !== null && !filename.startsWith('.')) break
+  const [entry] = readdirSync(registry).filter((name) => !name.startsWith('.'))
+  const locator = readLocator(join(registry, entry as string))
+  const client = new RawClient(locator.endpoint)
+  onTestFinished(() => void client.socket.destroy())
+  await client.hello(locator)
+  return { program, client, path, silence }
+}
+
+test('lets those wait who ask before it has published, and answers them then', async () => {
+  const { program, client, path, silence } = await startHeldUp()
+  const answer = client.ask('identify', {}).then((answered) => ({ answered, published: readLocator(path).pid }))
+  silence.child.kill('SIGKILL')
+  expect(await answer).toMatchObject({ answered: { result: { pid: program.pid, state: 'serving' } }, published: program.pid })
+  await client.ask('shutdown', {})
+  expect(await program.exited).toEqual({ code: 0, signal: null })
+})
+
+test('does not answer those who asked for its shutdown when it cannot publish', async () => {
+  const { program, client, silence } = await startHeldUp()
+  const answer = client.ask('shutdown', {})
+  silence.tell('accept')
+  expect(await refusal(program)).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED' })
+  expect(await answer).toBeNull()
+  expect(program.output).not.toContain('draining')
+})
 
 // B58
 test('says how long the path of its socket would be, and makes nothing', async () => {

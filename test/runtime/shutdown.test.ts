@@ -156,7 +156,9 @@ test('takes no malformed shutdown for a stop', async () => {
     })
   }
   // By position, misspelt, not in its place, and none.
-  for (const params of [[right], [{ expect: right }], [], { expects: right }, right, 'x', 1, null]) {
+  const misplaced = [[right], [{ expect: right }], [], { expects: {} }, { expects: right }, right, 'x', 1, null]
+  const graces = [-1, 'x', '1', null, true, [1]].map((graceMs) => ({ graceMs }))
+  for (const params of [...misplaced, ...graces]) {
     expect(await client.ask('shutdown', params), JSON.stringify(params)).toMatchObject({ error: { code: -32_602 } })
   }
   expect(await client.ask('identify', {})).toMatchObject({ result: { state: 'serving' } })
@@ -292,6 +294,7 @@ test('cuts a drain that takes too long, exits with code 1, and leaves its locato
 test.each([
   ['shortens its drain to what the caller will wait', '600000', 50],
   ['never lengthens its drain', '100', 600_000],
+  ['keeps its own limit when the caller would wait for ever', '100', Infinity],
 ])('%s', async (_, drainMs, graceMs) => {
   const served = await serve('draining-for-ever.js', drainMs)
   await (await connectTo(served.locator)).shutdown({ graceMs })
@@ -322,6 +325,25 @@ test('tells a host that its product cannot shut down, and leaves the locator', a
   await program.printed(/heard that the disk is full/)
   expect(await program.exited).toEqual({ code: 7, signal: null })
   expect(readLocator(path).name).toBe('failing-to-close')
+})
+
+test('tells a host that nobody asked what went wrong, and does not end it', async () => {
+  const served = await serve('outliving-its-shutdown.js')
+  const client = await connectTo(served.locator)
+  expect(await client.shutdown()).toMatchObject({ already: false })
+  await served.program.printed(/the disk is full/)
+  served.program.tell('end')
+  await served.program.printed(/still here/)
+  expect(await served.program.exited).toEqual({ code: 7, signal: null })
+  expect(readLocator(served.path)).toEqual(served.locator)
+})
+
+test('keeps the exit code that its product has set', async () => {
+  const directory = temporaryDirectory()
+  const path = join(directory, 'locator.json')
+  const program = startProgram('closing-with-a-code.js', { args: [path], env: { XDG_RUNTIME_DIR: directory } })
+  expect(await program.exited).toEqual({ code: 4, signal: null })
+  expect(existsSync(path)).toBe(false)
 })
 
 test('does not serve from a worker thread', async () => {

@@ -20,12 +20,16 @@ export interface StartOptions {
   /** Its whole environment, besides PATH. */
   env?: Readonly<Record<string, string>>
   cwd?: string
+  /** A line of sh that comes first, for the limits that it sets. */
+  before?: string
 }
 
 /** Starts a program of test/programs. Whatever happens, it has exited when the test has finished. */
-export function startProgram(name: string, { args = [], env = {}, cwd }: StartOptions = {}): Program {
+export function startProgram(name: string, { args = [], env = {}, cwd, before }: StartOptions = {}): Program {
   const path = fileURLToPath(new URL(`../programs/${name}`, import.meta.url))
-  const child = spawn(process.execPath, [path, ...args], {
+  const shell = before === undefined ? [] : ['/bin/sh', '-c', `${before}; exec "$@"`, 'sh']
+  const [file, ...rest] = [...shell, process.execPath, path, ...args] as [string, ...string[]]
+  const child = spawn(file, rest, {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(cwd === undefined ? {} : { cwd }),

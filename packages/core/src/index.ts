@@ -1,4 +1,4 @@
-export { type Custody, custody, type OpenedNamespace, type ScopeMembers } from './adapter/custody.js'
+export { type Custody, custody, defineRuntime, type OpenedNamespace, type ScopeMembers } from './adapter/custody.js'
 export { openRun, type Run, type RunEnd } from './adapter/run.js'
 export { CustodyError, errorCodes } from './errors.js'
 export type { CustodyOptions, Policy, ResolvedOptions } from './options/options.js'

@@ -18,7 +18,7 @@ export function withCustody<Base extends EnvironmentClass>(Environment: Base): B
       // What the constructor of the base starts belongs to this file already.
       if (run !== null) beginFile()
       super(config, context)
-      if (run !== null) attachSession(this, run, context.testPath)
+      if (run !== null) attachSession(this, { ...run, project: config.projectConfig.id }, context.testPath)
     }
   } as unknown as Base
 }

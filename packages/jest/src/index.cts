@@ -1,15 +1,19 @@
 // What a test imports. It runs inside of the test's realm, where timers, modules and globals may be the test's own: so it needs none,
 // imports nothing, and asks for the bridge at each call.
-import type { Custody, Namespace, OpenedNamespace, ScopeMembers } from '@custody/core/worker' with { 'resolution-mode': 'import' }
+import type { Custody, Definition, Namespace, OpenedNamespace, Runtime, ScopeMembers, Shared } from '@custody/core/worker' with {
+  'resolution-mode': 'import',
+}
 
 export type {
   ExecOptions,
   ExecResult,
   Inspection,
+  Ready,
   Receipt,
+  StartSpec,
   Verdict,
 } from '@custody/core/worker' with { 'resolution-mode': 'import' }
-export type { Custody, Namespace, OpenedNamespace, ScopeMembers }
+export type { Custody, Definition, Namespace, OpenedNamespace, Runtime, ScopeMembers, Shared }
 
 const KEY = Symbol.for('@custody/jest')
 
@@ -51,6 +55,8 @@ function bridge(): Custody {
 
 function membersOf(outer: () => ScopeMembers): ScopeMembers {
   return {
+    start: async (spec) => runtimeOf(await guard(() => outer().start(spec))),
+    shared: async (definition) => sharedOf(await guard(() => outer().shared(definition))),
     exec: (file, args, options) => wrap(() => outer().exec(file, args, options)),
     runtimes: () => wrap(() => outer().runtimes()),
     inspect: (path) => wrap(() => outer().inspect(path)),
@@ -73,14 +79,60 @@ function namespaceOf(outer: Namespace): Namespace {
   return { id, dir, home, tmp, env: { ...env } }
 }
 
-/** Promises and data of another realm fail the test's matchers: both are made anew here, and so are errors. */
-async function wrap<T>(call: () => Promise<T>): Promise<T> {
+/** Checks the type of a definition, and gives it back: for a module of its own that several files import. */
+export function defineRuntime<P extends string = never>(definition: Definition<P>): Definition<P> {
+  return definition
+}
+
+function runtimeOf<P extends string>(outer: Runtime<P>): Runtime<P> {
+  const stop = () => wrap(() => outer.stop())
+  return {
+    ...sharedOf(outer),
+    stop,
+    [Symbol.asyncDispose]: () => stop().then(() => undefined),
+  }
+}
+
+function sharedOf<P extends string>(outer: Shared<P>): Shared<P> {
+  const { instance, log, match, name, pid, url } = outer
+  const own = JSON.parse(
+    JSON.stringify({ dir: outer.dir, env: outer.env, identity: outer.identity, ports: outer.ports }),
+  ) as Pick<Shared<P>, 'dir' | 'env' | 'identity' | 'ports'>
+  return {
+    ...own,
+    ...{ name, pid, instance, url },
+    match: match && matchOf(match),
+    log: {
+      path: log.path,
+      text: () => log.text(),
+      tail: (lines) => log.tail(lines),
+      waitFor: (pattern, options) => guard(() => log.waitFor(pattern, options)).then(matchOf),
+    },
+    exited: wrap(() => outer.exited),
+    pause: () => wrap(() => outer.pause()),
+    resume: () => wrap(() => outer.resume()),
+    kill: (signal) => wrap(() => outer.kill(signal)),
+    crash: () => wrap(() => outer.crash()),
+  }
+}
+
+function matchOf(match: RegExpMatchArray): RegExpMatchArray {
+  return Object.assign([...match], { index: match.index, groups: match.groups && { ...match.groups } }) as RegExpMatchArray
+}
+
+/** A promise of another realm fails the test's matchers, and so do its errors: both are made anew here. */
+async function guard<T>(call: () => Promise<T>): Promise<T> {
   try {
-    const value = await call()
-    return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T)
+    return await call()
   } catch (error) {
     throw own(error)
   }
+}
+
+/** The same for a result that is plain data. */
+async function wrap<T>(call: () => Promise<T>): Promise<T> {
+  const value = await guard(call)
+  return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T)
 }
 
 function inside<T>(call: () => T): T {

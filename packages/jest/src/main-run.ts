@@ -45,7 +45,7 @@ async function end(state: MainState): Promise<boolean> {
   const { failures, text } = await run.settle()
   if (text !== '') console.error(`\n${text}`)
   for (const failure of failures) console.error(`\n${failure.name}: ${failure.message}`)
-  run.close()
+  await run.close()
   return failures.length === 0
 }
 

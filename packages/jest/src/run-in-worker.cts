@@ -13,7 +13,7 @@ export function currentRun(): RunHandle | null {
   if (announced !== undefined) {
     // Tests see their environment as it would be without Custody.
     delete process.env[RUN_VARIABLE]
-    shared[slot] = JSON.parse(announced) as RunHandle
+    shared[slot] = { ...(JSON.parse(announced) as RunHandle), slot: process.env['JEST_WORKER_ID'] ?? '0' }
   }
   return shared[slot] ?? null
 }

@@ -219,6 +219,8 @@ function publishBridge(environment: JestEnvironment): void {
       return custody.namespace
     },
     openNamespace: (name: string) => custody.openNamespace(name),
+    start: custody.start,
+    shared: custody.shared,
     exec: custody.exec,
     runtimes: custody.runtimes,
     inspect: custody.inspect,

@@ -28,6 +28,11 @@ export class Deadline {
     return Math.max(0, this.at - clock.now())
   }
 
+  /** Milliseconds since it passed; 0 before. */
+  get lateMs(): number {
+    return Math.max(0, clock.now() - this.at)
+  }
+
   get hasPassed(): boolean {
     return clock.now() >= this.at
   }

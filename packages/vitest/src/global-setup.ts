@@ -30,7 +30,7 @@ function manage(project: TestProject, run: RunHandle): void {
   if (config.browser?.enabled || config.mode === 'benchmark' || config.runner === runner) return
   const options = optionsOf(project)
   project.provide('@custody/vitest', {
-    run: options === undefined ? run : { ...run, options: parseOptions(options) },
+    run: { ...run, project: project.name, ...(options && { options: parseOptions(options) }) },
     baseRunner: config.runner ?? null,
   })
   config.runner = runner

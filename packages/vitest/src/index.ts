@@ -1,11 +1,17 @@
 export {
   type Custody,
   custody,
+  type Definition,
+  defineRuntime,
   type ExecOptions,
   type ExecResult,
   type Inspection,
   type Namespace,
   type OpenedNamespace,
+  type Ready,
   type Receipt,
+  type Runtime,
+  type Shared,
+  type StartSpec,
   type Verdict,
 } from '@custody/core/worker'

@@ -36,7 +36,7 @@ export async function leaveRun(vitest: Vitest, managed: ManagedRun): Promise<voi
   if (managed.users > 0) return
   runs().delete(vitest)
   await settleRun(managed)
-  managed.run.close()
+  await managed.run.close()
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   CustodyError,
   enterFile,
   markChildren,
+  type RunHandle,
   Scope,
   type Settlement,
 } from '@custody/core/worker'
@@ -14,8 +15,9 @@ import type { Provided } from './provided.js'
 import { fail, fullName, hasFailed, isFile } from './tasks.js'
 
 const provided = providedOrThrow()
+const run: RunHandle = { ...provided.run, slot: process.env['VITEST_POOL_ID'] ?? '0' }
 const state = birthState()
-state.runDirectory = provided.run.options.markChildren ? provided.run.directory : null
+state.runDirectory = run.options.markChildren ? run.directory : null
 markChildren()
 
 const Base: RunnerClass = await loadBaseRunner(provided.baseRunner)
@@ -132,8 +134,8 @@ function enter(cell: Cell): void {
 function openFile(file: RunnerTestFile): OpenFile {
   let open = openFiles.get(file)
   if (open === undefined) {
-    const cell = enterFile(provided.run.id)
-    open = { cell, scope: Scope.openFile(provided.run, cell.birth, () => file.name), tests: new Map() }
+    const cell = enterFile(run.id)
+    open = { cell, scope: Scope.openFile(run, cell.birth, () => file.name), tests: new Map() }
     openFiles.set(file, open)
   }
   state.file = open.cell

@@ -1,13 +1,28 @@
 import { CustodyError } from '@custody/runtime/internals'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
+import type { StartSpec } from '../launch/start-spec.js'
+import type { Runtime } from '../launch/started-runtime.js'
+import { captureSite } from '../namespace/birth.js'
 import type { Namespace } from '../namespace/namespace.js'
 import type { Inspection } from '../provenance/inspection.js'
 import type { Receipt } from '../report/receipt.js'
 import type { Scope } from '../scope/scope.js'
+import type { Definition, Shared } from '../scope/start-in-scope.js'
 import { assertOpen, currentScope } from './current-scope.js'
 
 /** What one scope can do. */
 export interface ScopeMembers {
+  /**
+   * Starts a runtime, and resolves when it is ready. It ends with this scope at the latest.
+   * @throws CUSTODY_START_FAILED with exit code, signal, the addresses tried and the last lines of its output; everything is stopped then
+   * @throws CUSTODY_INVALID_OPTION, CUSTODY_NO_PORT, CUSTODY_SUPERVISOR_UNREACHABLE, CUSTODY_SCOPE_ENDED
+   */
+  start<P extends string = never>(spec: StartSpec<P>): Promise<Runtime<P>>
+  /**
+   * The one shared runtime of a definition: started by whoever asks first. It ends with the scope of its definition.
+   * @throws CUSTODY_SHARED_REFUSED, and what \`start\` throws
+   */
+  shared<P extends string = never>(definition: Definition<P>): Promise<Shared<P>>
   /**
    * Runs a command to its end in this namespace: its home and its directory for temporary files are the namespace's own.
    * @throws CUSTODY_COMMAND_FAILED unless `reject` is false, CUSTODY_COMMAND_NOT_STARTED, CUSTODY_SCOPE_ENDED
@@ -44,6 +59,11 @@ export interface Custody extends ScopeMembers {
   openNamespace(name: string): OpenedNamespace
 }
 
+/** Checks the type of a definition, and gives it back: for a module of its own that several files import. */
+export function defineRuntime<P extends string = never>(definition: Definition<P>): Definition<P> {
+  return definition
+}
+
 /** The `custody` object: each member acts in the scope that runs at the call. */
 export const custody: Custody = {
   get namespace() {
@@ -57,7 +77,19 @@ export const custody: Custody = {
 
 function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
   // The scope is taken before the first await: afterwards the test may be over.
-  return {
+  const members: ScopeMembers = {
+    async start(spec) {
+      const scope = scopeFor('start')
+      const site = captureSite(members.start)
+      const { startIn } = await import('../scope/start-in-scope.js')
+      return startIn(scope, spec, site)
+    },
+    async shared(definition) {
+      const scope = scopeFor('shared')
+      const site = captureSite(members.shared)
+      const { shareIn } = await import('../scope/start-in-scope.js')
+      return shareIn(scope, definition, site)
+    },
     async exec(file, args = [], options = {}) {
       const scope = scopeFor('exec')
       const { exec } = await import('../launch/exec.js')
@@ -84,6 +116,7 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
       return retireNow(scope, locatorPath)
     },
   }
+  return members
 }
 
 function openSibling(scope: Scope, name: string): Scope {

@@ -1,8 +1,8 @@
-import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { CustodyError } from '@custody/runtime'
 import {
   baseDirectory,
+  CustodyError,
   clock,
   Deadline,
   ensurePrivateDirectory,
@@ -18,7 +18,9 @@ import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
 import { formatSummary, type Summary, summarize } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { accountFor, settleLocators } from '../scope/settle-locators.js'
+import { settleEnded } from '../scope/settle-started.js'
 import { timeLimits } from '../scope/time-limits.js'
+import { RunSupervisor } from '../supervisor/run-supervisor.js'
 
 /** How a run ended. */
 export interface RunEnd {
@@ -35,7 +37,7 @@ export interface Run {
   /** Accounts for what no file has, writes the report, and gives the counts. In watch mode once for each re-run. */
   settle(): Promise<RunEnd>
   /** Removes what the run kept on disk, apart from directories that are kept for people. */
-  close(): void
+  close(): Promise<void>
 }
 
 /**
@@ -50,14 +52,19 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   const storage = baseDirectory() === temporaryBaseDirectory() ? directory : await newDirectory(temporaryBaseDirectory())
   mkdirSync(`${directory}/registry`, { mode: 0o700 })
   const outer = process.env[NAMESPACE_VARIABLE]?.split(':')[0] || null
-  const handle: RunHandle = { id: newRunId(outer), directory, storage, runner: ownIdentity(), root, options: resolved }
+  const runner = ownIdentity()
+  const handle: RunHandle = { id: newRunId(outer), directory, storage, runner, root, project: '', slot: '0', options: resolved }
+  const supervisor = RunSupervisor.start(directory, {
+    ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, storage, root },
+    created: new Date().toISOString(),
+  })
   const isKept = (events: readonly RunEvent[]) => events.some(({ type }) => type === 'kept')
   let told = 0
 
   return {
     handle,
     async settle() {
-      const failures = await settleRest(handle)
+      const failures = await settleRest(handle, supervisor)
       // In watch mode each re-run tells of its own.
       const events = readEvents(directory).slice(told)
       told += events.length
@@ -66,16 +73,22 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
       if (json !== null) writeReport(resolve(root, json), { version: 1, summary, events })
       return { summary, text: formatSummary(events), failures }
     },
-    close() {
+    async close() {
+      await supervisor.end()
       if (!isKept(readEvents(directory))) rmSync(storage, { recursive: true, force: true })
       if (directory !== storage) rmSync(directory, { recursive: true, force: true })
-      for (const name of ['registry', 's', 'events.jsonl']) rmSync(`${directory}/${name}`, { recursive: true, force: true })
+      // What is kept stands among them when both are one directory.
+      for (const name of readdirSafely(directory))
+        if (name !== 'ns') rmSync(`${directory}/${name}`, { recursive: true, force: true })
     },
   }
 }
 
-/** Retires what a file could not: its worker may have died before. */
-async function settleRest(run: RunHandle): Promise<CustodyError[]> {
+/** Ends what was for the whole run, and what a file could not: its worker may have died before. */
+async function settleRest(run: RunHandle, supervisor: RunSupervisor): Promise<CustodyError[]> {
+  const started = settleEnded(await supervisor.settle(), run.options, null)
+  writeEvents(run.directory, started.events)
+  const loss = await supervisor.findLoss()
   const accounted = new Set<string>()
   for (const event of readEvents(run.directory)) {
     if (event.type === 'receipt') accountFor(event.receipt, event.instance, accounted)
@@ -89,7 +102,26 @@ async function settleRest(run: RunHandle): Promise<CustodyError[]> {
     run.directory,
     findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance })),
   )
-  return findings.flatMap(({ failure }) => failure ?? [])
+  return [
+    ...(loss === null ? [] : [supervisorLost(loss)]),
+    ...started.failures,
+    ...findings.flatMap(({ failure }) => failure ?? []),
+  ]
+}
+
+function supervisorLost(loss: string): CustodyError {
+  return new CustodyError(
+    'CUSTODY_SUPERVISOR_LOST',
+    `Could not keep custody to the end of this run: the supervisor is gone: ${loss}.`,
+    {
+      hint: 'what it had started was ended by the runner; see who ended the supervisor.',
+      facts: { loss },
+    },
+  )
+}
+
+function readdirSafely(directory: string): string[] {
+  return existsSync(directory) ? readdirSync(directory) : []
 }
 
 async function newDirectory(base: string): Promise<string> {

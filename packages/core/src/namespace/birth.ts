@@ -152,7 +152,8 @@ function beBorn(below: AnyFunction): string | null {
   return runDirectory === null ? null : `${cell.birth.id}:${runDirectory}`
 }
 
-function captureSite(below: AnyFunction): SpawnSite {
+/** The place that called `below`. */
+export function captureSite(below: AnyFunction): SpawnSite {
   const site: SpawnSite = {}
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 30

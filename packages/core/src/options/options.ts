@@ -15,6 +15,16 @@ export interface CustodyOptions {
    */
   unproven?: Policy
   /**
+   * A started runtime that obeyed only SIGKILL. It is gone in any case.
+   * @default 'warn'
+   */
+  forced?: Policy
+  /**
+   * A started runtime that exited although nobody asked it to, while a test was using it.
+   * @default 'fail'
+   */
+  unexpectedExit?: Policy
+  /**
    * Where locators may lie besides the registry: globs, absolute or relative to the namespace's directory.
    * @default []
    */
@@ -36,6 +46,11 @@ export interface CustodyOptions {
      * @default 2_000
      */
     proofMs?: number
+    /**
+     * How long a started runtime may take until it is ready, in milliseconds.
+     * @default 30_000
+     */
+    readyMs?: number
     /**
      * How long a runtime may take to exit after it accepted the shutdown, in milliseconds.
      * @default 5_000
@@ -63,10 +78,17 @@ export interface CustodyOptions {
 export interface ResolvedOptions {
   readonly published: 'retire' | 'fail'
   readonly unproven: Policy
+  readonly forced: Policy
+  readonly unexpectedExit: Policy
   readonly locators: readonly string[]
   readonly keep: 'never' | 'on-failure' | 'always'
   readonly markChildren: boolean
-  readonly timeouts: { readonly proofMs: number; readonly graceMs: number; readonly teardownMs: number }
+  readonly timeouts: {
+    readonly proofMs: number
+    readonly readyMs: number
+    readonly graceMs: number
+    readonly teardownMs: number
+  }
   readonly report: { readonly json: string | null }
   readonly strict: boolean
 }

@@ -6,17 +6,24 @@ describe('options', () => {
     expect(parseOptions(undefined)).toEqual({
       published: 'retire',
       unproven: 'fail',
+      forced: 'warn',
+      unexpectedExit: 'fail',
       locators: [],
       keep: 'on-failure',
       markChildren: true,
-      timeouts: { proofMs: 2_000, graceMs: 5_000, teardownMs: 10_000 },
+      timeouts: { proofMs: 2_000, readyMs: 30_000, graceMs: 5_000, teardownMs: 10_000 },
       report: { json: null },
       strict: false,
     })
   })
 
   test('keep what is given beside the defaults', () => {
-    expect(parseOptions({ timeouts: { graceMs: 7 } }).timeouts).toEqual({ proofMs: 2_000, graceMs: 7, teardownMs: 10_000 })
+    expect(parseOptions({ timeouts: { graceMs: 7 } }).timeouts).toEqual({
+      proofMs: 2_000,
+      readyMs: 30_000,
+      graceMs: 7,
+      teardownMs: 10_000,
+    })
   })
 
   test.each([

@@ -9,15 +9,20 @@ const duration = z
   .min(0)
   .max(2 ** 31 - 1)
 
+const policy = z.enum(['fail', 'warn', 'ignore'])
+
 const schema = z.strictObject({
   published: z.enum(['retire', 'fail']).default('retire'),
-  unproven: z.enum(['fail', 'warn', 'ignore']).default('fail'),
+  unproven: policy.default('fail'),
+  forced: policy.default('warn'),
+  unexpectedExit: policy.default('fail'),
   locators: z.array(z.string().min(1)).default([]),
   keep: z.enum(['never', 'on-failure', 'always']).default('on-failure'),
   markChildren: z.boolean().default(true),
   timeouts: z
     .strictObject({
       proofMs: duration.default(2_000),
+      readyMs: duration.default(30_000),
       graceMs: duration.default(5_000),
       teardownMs: duration.default(10_000),
     })
@@ -64,7 +69,7 @@ function guess(key: string, known: readonly string[], path: readonly string[]): 
 
 function knownKeys(path: readonly string[]): readonly string[] {
   const [group] = path
-  if (group === 'timeouts') return ['proofMs', 'graceMs', 'teardownMs']
+  if (group === 'timeouts') return ['proofMs', 'readyMs', 'graceMs', 'teardownMs']
   if (group === 'report') return ['json']
   return Object.keys(schema.shape)
 }

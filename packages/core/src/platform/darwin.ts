@@ -4,6 +4,7 @@ import type { Platform, ProcessEntry } from './index.js'
 /** macOS and other Unix, through `ps`. Not verified on a machine yet: see docs/compatibility.md. */
 export const darwin: Platform = {
   readProcess: (pid) => parse(ps('-o', 'pid=,ppid=,state=,lstart=,comm=', '-p', String(pid)))[0] ?? null,
+  holdsNumber: (pid, start) => darwin.readProcess(pid)?.start === start,
   listProcesses: () => parse(ps('-ax', '-o', 'pid=,ppid=,state=,lstart=,comm=')),
 
   readInitialVariable(pid, name) {
@@ -13,6 +14,11 @@ export const darwin: Platform = {
     return value === undefined ? 'unreadable' : { value }
   },
 
+  // Needs native code here.
+  holdsFile: () => false,
+
+  listListeners: () => null,
+  holdsSocket: () => false,
   readCommand: (pid) => ps('-ww', '-o', 'command=', '-p', String(pid)).trim().split(' ').filter(Boolean),
 
   isOlder(start, than) {

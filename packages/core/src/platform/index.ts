@@ -19,15 +19,34 @@ export type InitialVariable = { readonly value: string } | 'absent' | 'unreadabl
 export interface Platform {
   /** One process, or null when there is none of that number. */
   readProcess(pid: number): ProcessEntry | null
+  /** Whether a number is still that of the process which started then: alive, or a zombie that its parent has not reaped. */
+  holdsNumber(pid: number, start: string): boolean
   /** All processes that this user may know of. */
   listProcesses(): ProcessEntry[]
   /** From the initial environment. A program may have overwritten it: absence proves nothing. */
   readInitialVariable(pid: number, name: string): InitialVariable
+  /** Whether one of the descriptors of a process is one of these files. */
+  holdsFile(pid: number, files: readonly { readonly dev: number; readonly ino: number }[]): boolean
+  /** The kernel's numbers of the sockets that listen on a TCP port; null where the platform does not tell. */
+  listListeners(port: number): number[] | null
+  /** Whether one of the descriptors of a process is one of these sockets. */
+  holdsSocket(pid: number, sockets: readonly number[]): boolean
   /** The command line of a process, for people; empty when it is not known. */
   readCommand(pid: number): readonly string[]
   /** Whether a process with the first start time is older, or null where start times have no order. */
   isOlder(start: string, than: string): boolean | null
 }
+
+/** How children of the supervisor are started. */
+export interface SpawnStyle {
+  /** Whether each gets a session and a group of its own. On Windows they must stay in the supervisor's job, which ends with it. */
+  readonly isDetached: boolean
+  /** Where an additional descriptor of the log goes, which daemons keep that overwrite their environment; null for none. */
+  readonly markDescriptor: number | null
+}
+
+export const spawnStyle: SpawnStyle =
+  process.platform === 'win32' ? { isDetached: false, markDescriptor: null } : { isDetached: true, markDescriptor: 9 }
 
 /** The only place in the core that asks which operating system it is. */
 export const platform: Platform = process.platform === 'linux' ? linux : process.platform === 'win32' ? windows : darwin

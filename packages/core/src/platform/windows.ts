@@ -4,9 +4,14 @@ import type { Platform, ProcessEntry } from './index.js'
 /** Windows, through CIM. Not verified on a machine yet: see docs/compatibility.md. */
 export const windows: Platform = {
   readProcess: (pid) => query(`ProcessId = ${pid}`)[0] ?? null,
+  holdsNumber: (pid, start) => windows.readProcess(pid)?.start === start,
   listProcesses: () => query(''),
   // Another process's environment cannot be read without native code here.
   readInitialVariable: () => 'unreadable',
+  // Needs native code here.
+  holdsFile: () => false,
+  listListeners: () => null,
+  holdsSocket: () => false,
   readCommand: (pid) => query(`ProcessId = ${pid}`).map(({ comm }) => comm),
   isOlder: (start, than) => BigInt(start) < BigInt(than),
 }

@@ -4,7 +4,7 @@ import type { ResolvedOptions } from '../options/options.js'
 import type { Evidence } from '../provenance/evidence.js'
 import type { Judgement } from '../provenance/judge.js'
 import type { RetireOutcome } from '../retire/retire.js'
-import { stackOfSite } from './stack-of-site.js'
+import { leadTo } from './stack-of-site.js'
 import { grouped } from './words.js'
 
 /** What was found about one runtime, and how its retirement ended if it was owned. */
@@ -85,9 +85,9 @@ function failureOfOutcome(finding: Finding, outcome: RetireOutcome | null, optio
 
 const hints = {
   invalid: 'do not write to the registry of a run, nor change modes below it.',
-  unproven: 'start it with the environment of the test, so that it knows its namespace; it was left alone.',
-  unreachable: 'see why it does not answer (its log, its event loop); it was left alone.',
-  hung: 'see what holds its drain, or raise timeouts.graceMs; it was left alone.',
+  unproven: 'start it with the environment of the test, so that it knows its namespace. By this locator it is left alone.',
+  unreachable: 'see why it does not answer (its log, its event loop). What was born here ends with the run.',
+  hung: 'see what holds its drain, or raise timeouts.graceMs. What was born here ends with the run.',
   unobservable: 'start it in the same pid and time namespace as the tests.',
   left: "stop it in the test, or allow it with published: 'retire'.",
 } as const
@@ -101,8 +101,6 @@ function fail(finding: Finding, code: string, verb: string, observed: string, hi
     hint,
     facts: { name, pid: identity?.pid ?? null, path, verdict: judgement.verdict, scope: evidence.scope, startedBy: starter.name },
   })
-  // The frames of this file help nobody: the error leads to the line that started the process.
-  const frames = stackOfSite(starter.sites[0])
-  error.stack = `${error.name}: ${error.message}${frames && `\n${frames}`}`
+  leadTo(starter.sites[0], error)
   return error
 }

@@ -15,7 +15,8 @@ export interface Receipt {
   readonly verdict: Verdict
   /** Why, in half a sentence. */
   readonly reason: string
-  readonly evidence: Evidence
+  /** Null for a plain command, which the supervisor has started itself. */
+  readonly evidence: Evidence | null
   readonly steps: readonly Step[]
   /** Signals that Custody sent. A runtime behind a locator never gets one. */
   readonly signals: readonly string[]

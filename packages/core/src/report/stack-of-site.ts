@@ -9,7 +9,14 @@ export function stackOfSite(site: SpawnSite | undefined): string {
     .split('\n')
     .filter(
       (line) =>
-        /^\s+at /.test(line) && !/\(?node:|[\\/]node_modules[\\/]|[\\/]packages[\\/](core|vitest|jest)[\\/]dist[\\/]/.test(line),
+        /^\s+at /.test(line) &&
+        !/\(?node:|[\\/]node_modules[\\/]|[\\/]packages[\\/](core|vitest|jest)[\\/](dist|src)[\\/]/.test(line),
     )
     .join('\n')
+}
+
+/** Has an error lead to the user's line instead of to ours. */
+export function leadTo(site: SpawnSite | undefined, error: Error): void {
+  const frames = stackOfSite(site)
+  error.stack = `${error.name}: ${error.message}${frames && `\n${frames}`}`
 }

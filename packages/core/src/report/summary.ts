@@ -4,6 +4,8 @@ import { counted, grouped } from './words.js'
 /** The counts of a run. */
 export interface Summary {
   readonly runtimes: number
+  /** Of these, those that \`custody.start\` and \`custody.shared\` have started. */
+  readonly started: number
   readonly owned: number
   readonly foreign: number
   readonly unproven: number
@@ -12,6 +14,7 @@ export interface Summary {
   readonly invalid: number
   readonly retired: number
   readonly exitsObserved: number
+  readonly forced: number
 }
 
 export function summarize(events: readonly RunEvent[]): Summary {
@@ -20,6 +23,7 @@ export function summarize(events: readonly RunEvent[]): Summary {
   const exited = receipts.filter(({ exit }) => exit !== 'not observed')
   return {
     runtimes: receipts.length,
+    started: receipts.filter(({ evidence }) => evidence === null).length,
     owned: count('owned'),
     foreign: count('foreign'),
     unproven: count('unproven'),
@@ -28,6 +32,7 @@ export function summarize(events: readonly RunEvent[]): Summary {
     invalid: count('invalid'),
     retired: exited.filter(({ verdict }) => verdict === 'owned').length,
     exitsObserved: exited.length,
+    forced: receipts.filter(({ forced }) => forced).length,
   }
 }
 
@@ -41,13 +46,14 @@ export function formatSummary(events: readonly RunEvent[]): string {
     `${grouped(summary.owned)} owned`,
     `${grouped(summary.retired)} retired`,
     `${counted(summary.exitsObserved, 'exit')} observed`,
+    ...(summary.forced > 0 ? [`${grouped(summary.forced)} forced`] : []),
     ...(['foreign', 'unproven', 'unreachable', 'gone', 'invalid'] as const)
       .filter((verdict) => summary[verdict] > 0)
       .map((verdict) => `${grouped(summary[verdict])} ${verdict}`),
   ]
   const foreign = events.flatMap((event) =>
     event.type === 'receipt' && event.receipt.verdict === 'foreign'
-      ? [`custody  left alone: "${event.receipt.name}" by ${event.receipt.evidence.path}: ${event.receipt.reason}`]
+      ? [`custody  left alone: "${event.receipt.name}" by ${event.receipt.evidence?.path}: ${event.receipt.reason}`]
       : [],
   )
   const counts = summary.runtimes > 0 ? [`custody  ${parts.join(', ')}`] : []

@@ -41,7 +41,15 @@ export async function retire(
   const begun = clock.now()
   const elapsedMs = () => Math.round(clock.now() - begun)
   const deadline = limits.deadline.within(limits.graceMs)
-  void session.ended.then(() => onStep('connection ended'))
+  let isListening = true
+  // What we end ourselves is no sign of the runtime.
+  const hangUp = () => {
+    isListening = false
+    session.close()
+  }
+  void session.ended.then(() => {
+    if (isListening) onStep('connection ended')
+  })
 
   onStep('shutdown requested')
   try {
@@ -59,11 +67,11 @@ export async function retire(
   } catch (error) {
     if (hasCode(error, 'CUSTODY_NOT_OWNER')) {
       onStep('refused')
-      session.close()
+      hangUp()
       return { end: 'refused', reason: (error as { facts: { reason: string } }).facts.reason }
     }
     if (hasCode(error, 'CUSTODY_ANSWER_TIMEOUT')) {
-      session.close()
+      hangUp()
       return { end: 'unanswered', afterMs: elapsedMs() }
     }
     // It may have left between its proof and the request: its exit is then still to be seen.
@@ -73,11 +81,11 @@ export async function retire(
   // A claim that a process has gone needs one that was there: a pid and a start time from another namespace look gone from here.
   const { identity } = evidence
   if (identity === null || !evidence.isSeenAlive) {
-    session.close()
+    hangUp()
     return { end: 'exit unobservable' }
   }
   const hasExited = await observeExit(identity, session.ended, deadline)
-  session.close()
+  hangUp()
   if (!hasExited) return { end: 'still alive', afterMs: elapsedMs() }
   onStep('exit observed')
   if (evidence.frozenPath !== null) onStep(isThere(evidence.frozenPath) ? 'locator left behind' : 'locator removed')

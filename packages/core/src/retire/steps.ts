@@ -11,6 +11,7 @@ export type StepName =
   | 'exit observed'
   | 'locator removed'
   | 'locator left behind'
+  | 'stopped'
 
 export interface Step {
   readonly step: StepName

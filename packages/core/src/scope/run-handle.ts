@@ -8,5 +8,9 @@ export interface RunHandle extends RunIdentity, RunPlace {
   readonly id: NamespaceId
   /** The project's root: where commands run by default. */
   readonly root: string
+  /** The name of the project, where a run has several. */
+  readonly project: string
+  /** The place of this worker in the runner's pool. */
+  readonly slot: string
   readonly options: ResolvedOptions
 }

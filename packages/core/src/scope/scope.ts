@@ -4,23 +4,25 @@ import { type Birth, newBirth, type SpawnSite } from '../namespace/birth.js'
 import { NamespaceDirectory } from '../namespace/namespace.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Receipt } from '../report/receipt.js'
+import type { SupervisorLink } from '../supervisor/link.js'
 import type { RunHandle } from './run-handle.js'
 import type { Captured } from './teardown.js'
+
+/** A started runtime in the hands of a scope. */
+export interface Use {
+  readonly name: string
+  readonly onExit: 'fail' | 'ignore'
+  /** Where it was asked for. */
+  readonly site: SpawnSite
+  /** The last lines of its output. */
+  tail(): string
+}
 
 /** How a scope ended. */
 export interface Settlement {
   readonly receipts: readonly Receipt[]
   /** Each is a reason for the scope to be red. All of them are here; none replaces another. */
   readonly failures: readonly CustodyError[]
-}
-
-function teardownFailed({ name }: Scope, verb: string, cause: unknown): CustodyError {
-  const { message } = cause as Error
-  return new CustodyError('CUSTODY_TEARDOWN_FAILED', `Could not ${verb} ${name}: ${message}`, {
-    hint: 'this is a fault of the machine or of Custody; the cause says where.',
-    facts: { scope: name },
-    cause,
-  })
 }
 
 const nothing: Settlement = { receipts: [], failures: [] }
@@ -43,8 +45,11 @@ export class Scope {
   readonly starters: Map<NamespaceId, Scope> = new Map()
   /** Captures of its tests that this file accounts for. */
   readonly held: CapturedLocator[] = []
+  /** The runtimes that it has started, or shares. */
+  readonly uses: Map<string, Use> = new Map()
   readonly #name: () => string
   #counter = 0
+  #lease: Promise<SupervisorLink> | null = null
   #captured: Captured | null = null
   #settling: Promise<Settlement> | null = null
   /** What went wrong with the teardown itself. A runner's hook must not throw: that would cost the results of the file. */
@@ -78,13 +83,9 @@ export class Scope {
   /** Opens a namespace beside this one: neither is above the other, so what belongs to one is foreign to the other. */
   openSibling(name: string): Scope {
     const file = this.file ?? this
-    const sibling = new Scope(
-      'sibling',
-      this.run,
-      newBirth(`${file.id}.n${++file.#counter}`, file.birth),
-      () => `${this.name} › ${name}`,
-      file,
-    )
+    // What is started in it is started by this scope's lines.
+    const birth: Birth = { ...newBirth(`${file.id}.n${++file.#counter}`, file.birth), sites: this.birth.sites }
+    const sibling = new Scope('sibling', this.run, birth, () => `${this.name} › ${name}`, file)
     this.siblings.set(name, sibling)
     return sibling
   }
@@ -105,6 +106,23 @@ export class Scope {
 
   get id(): NamespaceId {
     return this.birth.id
+  }
+
+  /** A number that no other runtime of this scope has. */
+  nextNumber(): number {
+    return ++this.#counter
+  }
+
+  /**
+   * The connection of this file with the supervisor. It is a lease: what the file and its tests have started ends with it.
+   * @throws CUSTODY_SUPERVISOR_UNREACHABLE
+   */
+  lease(): Promise<SupervisorLink> {
+    const file = this.file ?? this
+    file.#lease ??= import('../supervisor/link.js').then(({ SupervisorLink }) =>
+      SupervisorLink.open(this.run.directory, { role: 'worker', file: file.id }),
+    )
+    return file.#lease
   }
 
   /** Whether its settlement has begun. Nothing can be started in it any more. */
@@ -131,7 +149,7 @@ export class Scope {
   }
 
   async #settle(hasFailed: boolean): Promise<Settlement> {
-    if (this.isIdle) return nothing
+    if (this.isIdle && this.#lease === null) return nothing
     this.file?.starters.set(this.id, this)
     try {
       const { settle } = await import('./teardown.js')
@@ -139,11 +157,22 @@ export class Scope {
       return { receipts, failures: [...this.#faults, ...failures] }
     } catch (cause) {
       return { receipts: [], failures: [...this.#faults, teardownFailed(this, 'settle', cause)] }
+    } finally {
+      if (this.#lease !== null) (await this.#lease).close()
     }
   }
 
   /** Whether nothing has happened in it: then there is nothing to capture and nothing to settle. */
   get isIdle(): boolean {
-    return this.birth.spawned === 0 && !this.namespace.isMade && this.siblings.size === 0
+    return this.birth.spawned === 0 && !this.namespace.isMade && this.siblings.size === 0 && this.uses.size === 0
   }
+}
+
+function teardownFailed({ name }: Scope, verb: string, cause: unknown): CustodyError {
+  const { message } = cause as Error
+  return new CustodyError('CUSTODY_TEARDOWN_FAILED', `Could not ${verb} ${name}: ${message}`, {
+    hint: 'this is a fault of the machine or of Custody; the cause says where.',
+    facts: { scope: name },
+    cause,
+  })
 }

@@ -72,7 +72,7 @@ export async function settleLocators(
  * other verdict is about this one file: the runtime behind a borrowed locator has yet to be retired by its owner.
  */
 export function accountFor({ verdict, evidence }: Receipt, instance: string | null, accounted: Set<string>): void {
-  accounted.add(verdict === 'owned' && instance !== null ? instance : keyOf(evidence.path, instance))
+  accounted.add(verdict === 'owned' && instance !== null ? instance : keyOf(evidence?.path ?? '', instance))
 }
 
 function isAccountedFor({ locator, path }: CapturedLocator, accounted: ReadonlySet<string>): boolean {

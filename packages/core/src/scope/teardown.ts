@@ -5,6 +5,7 @@ import { type CapturedLocator, captureGlobs, captureRegistry } from '../locators
 import { type RunEvent, writeEvents } from '../report/events.js'
 import type { Scope, Settlement } from './scope.js'
 import { settleLocators } from './settle-locators.js'
+import { settleStarted } from './settle-started.js'
 import { timeLimits } from './time-limits.js'
 
 /** What a scope held at its capture. */
@@ -25,7 +26,9 @@ export function capture(scope: Scope): Captured {
 /** Everything of the scope, whoever accounts for it. */
 export function captureAll({ id, namespace, run }: Scope): Captured {
   const { cutShort, locators } = captureGlobs(run.options.locators, namespace.isMade ? namespace.dir : null)
-  return { locators: [...captureRegistry(run.directory, id), ...locators], cutShort }
+  // What runs inside of a started runtime ends with that.
+  const registered = captureRegistry(run.directory, id).filter(({ namespace: born }) => !/\.r\d+x?\d*(?:\.|$)/.test(born))
+  return { locators: [...registered, ...locators], cutShort }
 }
 
 /** A runtime that published outside of its test's own directory may serve the next test as well: its file accounts for it. */
@@ -39,15 +42,17 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   const { options } = scope.run
   const begunAt = clock.now()
   const deadline = Deadline.after(timeLimits(options).teardownMs)
-  const [own, ...siblings] = await Promise.all([
+  const [own, started, ...siblings] = await Promise.all([
     settleLocators(scope, captured, () => capture(scope), { begunAt, deadline }),
+    settleStarted(scope),
     ...[...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed })),
   ])
 
   const events: RunEvent[] = own.findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance }))
   for (const glob of own.cutShort)
     events.push({ type: 'warning', text: `the walk of the glob ${glob} was cut short; narrow it.` })
-  const failures = [...siblings.flatMap((sibling) => sibling.failures)]
+  events.push(...started.events)
+  const failures = [...siblings.flatMap((sibling) => sibling.failures), ...started.failures]
   for (const { failure } of own.findings) {
     if (failure === null) continue
     if (failure.code === 'CUSTODY_RUNTIME_UNPROVEN' && options.unproven === 'warn')
@@ -60,7 +65,8 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   if (scope.namespace.isMade && isKept) events.push({ type: 'kept', path: scope.namespace.dir, by: scope.name })
   if (scope.namespace.isMade && !isKept) await remove(scope, failures)
   writeEvents(scope.run.directory, events)
-  return { receipts: [...siblings.flatMap(({ receipts }) => receipts), ...own.findings.map(({ receipt }) => receipt)], failures }
+  const receipts = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
+  return { receipts: [...siblings.flatMap((sibling) => sibling.receipts), ...receipts], failures }
 }
 
 async function remove(scope: Scope, failures: CustodyError[]): Promise<void> {

@@ -25,6 +25,16 @@ export interface Session {
    */
   call(method: string, params: unknown, deadline: Deadline): Promise<unknown>
   close(): void
+  /** From now on the session keeps the process alive only while an answer is awaited. */
+  unref(): void
+}
+
+export interface SessionOptions {
+  /**
+   * Longest line from the runtime, in bytes.
+   * @default 65_536
+   */
+  lineBytes?: number
 }
 
 /**
@@ -34,8 +44,8 @@ export interface Session {
  * @throws CUSTODY_CONNECT_FAILED, CUSTODY_CONNECTION_CLOSED, CUSTODY_PROOF_FALSE, CUSTODY_ANSWER_GARBAGE, CUSTODY_ANSWER_TIMEOUT
  * @throws CUSTODY_UNSAFE_DIRECTORY
  */
-export async function openSession(locator: Locator, deadline: Deadline): Promise<Session> {
-  const session = new ClientSession(locator, dial(locator))
+export async function openSession(locator: Locator, deadline: Deadline, options: SessionOptions = {}): Promise<Session> {
+  const session = new ClientSession(locator, dial(locator), options.lineBytes ?? PEER_LINE_BYTES)
   await session.greeted(deadline)
   return session
 }
@@ -52,6 +62,7 @@ class ClientSession implements Session {
   readonly #locator: Locator
   readonly #socket: Socket
   readonly #reader: LineReader
+  readonly #lineBytes: number
   readonly #nonce = randomBytes(32).toString('hex')
   readonly #calls = new Map<number, Waiting>()
   /** Null until the listener has proved itself. */
@@ -59,10 +70,12 @@ class ClientSession implements Session {
   #greeting: Waiting | null = null
   #failure: CustodyError | null = null
   #hasHeard = false
+  #isUnref = false
   #nextId = 1
 
-  constructor(locator: Locator, socket: Socket) {
+  constructor(locator: Locator, socket: Socket, lineBytes: number) {
     this.#locator = locator
+    this.#lineBytes = lineBytes
     this.#socket = socket
     this.#reader = new LineReader(
       STRANGER_LINE_BYTES,
@@ -112,10 +125,17 @@ class ClientSession implements Session {
       this.#calls.get(id)?.reject(unreachable(this.#locator, 'CUSTODY_ANSWER_TIMEOUT', `no answer to "${method}" in time`))
     })
     this.#socket.write(lines.seal({ jsonrpc: '2.0', id, method, params }))
+    this.#socket.ref()
     return new Promise<unknown>((resolve, reject) => this.#calls.set(id, { resolve, reject })).finally(() => {
       cancel()
       this.#calls.delete(id)
+      if (this.#isUnref && this.#calls.size === 0) this.#socket.unref()
     })
+  }
+
+  unref(): void {
+    this.#isUnref = true
+    if (this.#calls.size === 0) this.#socket.unref()
   }
 
   close(): void {
@@ -147,7 +167,7 @@ class ClientSession implements Session {
       return this.#fail(unreachable(this.#locator, 'CUSTODY_PROOF_FALSE', 'the listener does not know the token'))
     }
     this.#lines = new SealedLines(sessionKey(token, this.#nonce, nonce, endpoint), 'client')
-    this.#reader.limitBytes = PEER_LINE_BYTES
+    this.#reader.limitBytes = this.#lineBytes
     this.#greeting?.resolve(undefined)
   }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
+import { ownIdentity } from '../platform/index.js'
 import { canonicalPath, publishLocator } from './publication.js'
 
 const alive = async () => false
@@ -21,6 +22,13 @@ function writePrivate(path: string, content: unknown): string {
   const text = typeof content === 'string' ? content : JSON.stringify(content)
   writeFileSync(path, text, { mode: 0o600 })
   return text
+}
+
+/** The claim of a live process on the locator of `theirs`. */
+function claimOn(path: string): string {
+  const claim = join(path, '..', `.locator.json.${theirs.instance}.stale`)
+  writePrivate(claim, ownIdentity())
+  return claim
 }
 
 test('publishes the whole locator with mode 0600 and nothing beside it', async () => {
@@ -105,13 +113,24 @@ test('publishes when the old locator was removed while it looked at it', async (
 test('leaves a stale locator to the one that has claimed it, and names the claim', async () => {
   const path = join(temporaryDirectory(), 'locator.json')
   writePrivate(path, theirs)
-  const claim = join(path, '..', `.locator.json.${theirs.instance}.stale`)
-  writePrivate(claim, theirs)
+  const claim = claimOn(path)
   await expect(publishLocator(path, mine, gone)).rejects.toMatchObject({
     code: 'CUSTODY_PUBLICATION_FAILED',
     hint: expect.stringContaining(claim),
   })
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(theirs)
+})
+
+test('publishes where the one that has claimed the old locator has taken it away', async () => {
+  const path = join(temporaryDirectory(), 'locator.json')
+  writePrivate(path, theirs)
+  claimOn(path)
+  const takeAway = async () => {
+    rmSync(path)
+    return true
+  }
+  await publishLocator(path, mine, takeAway)
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(mine)
 })
 
 test('says which directory is missing', () => {

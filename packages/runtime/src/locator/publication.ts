@@ -1,8 +1,10 @@
-import { linkSync, lstatSync, realpathSync, unlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { CustodyError, hasCode } from '../errors.js'
 import { LOCATOR_BYTES, type Locator } from './locator.js'
+import { putFile } from './put-file.js'
 import { readLocator } from './read-locator.js'
+import { removeIfAllowed } from './remove-if-allowed.js'
 import { withClaim } from './with-claim.js'
 
 /** A locator that this process has put at a path, and may take away again. */
@@ -61,36 +63,17 @@ export async function publishLocator(
  * @throws CUSTODY_PUBLICATION_FAILED without any effect, and without the token
  */
 export function putLocator(path: string, locator: Locator, draftName: string): void {
-  const draft = join(dirname(path), draftName)
   const json = JSON.stringify(locator)
   const bytes = Buffer.byteLength(json)
   // Nobody could read it, and so nobody could account for it or take it away again.
   if (bytes > LOCATOR_BYTES)
     throw failed(path, `it would have ${bytes} bytes, and a locator may have ${LOCATOR_BYTES}`, 'choose a shorter path.')
   try {
-    writeFileSync(draft, json, { flag: 'wx', mode: 0o600 })
-    try {
-      // A link, not a rename: a rename replaces what is there.
-      linkSync(draft, path)
-    } finally {
-      unlinkSync(draft)
-    }
+    putFile(path, json, join(dirname(path), draftName))
   } catch (cause) {
     throw hasCode(cause, 'EEXIST')
       ? failed(path, 'another runtime has published there first', 'use that one, or stop it.', cause)
       : notWritten(path, cause)
-  }
-}
-
-/** Removes a file that may have gone, or whose directory may have become somebody else's, since. Tells whether it did. */
-export function removeIfAllowed(path: string): boolean {
-  try {
-    unlinkSync(path)
-    return true
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return false
-    throw error
   }
 }
 
@@ -106,10 +89,15 @@ async function removeStale(path: string, isGone: (found: Locator) => Promise<boo
       'use that one, or stop it.',
     )
   }
-  withClaim(join(dirname(path), `.${basename(path)}.${found.instance}.stale`), () => {
+  const claim = join(dirname(path), `.${basename(path)}.${found.instance}.stale`)
+  const isStale = () => readOwnLocator(path)?.instance === found.instance
+  const isDone = withClaim(claim, () => {
     // Whoever holds the claim looks once more: a new runtime's locator, put here since, is never touched.
-    if (readOwnLocator(path)?.instance === found.instance) removeIfAllowed(path)
+    if (isStale()) removeIfAllowed(path)
   })
+  if (!isDone && isStale()) {
+    throw failed(path, 'another runtime is publishing there at this moment', `use that one; if there is none, remove ${claim}.`)
+  }
 }
 
 function readOwnLocator(path: string): Locator | null {

@@ -75,7 +75,7 @@ test('refuses bytes that are not UTF-8', () => {
   const path = writeLocator()
   const text = JSON.stringify({ ...sampleLocator(), name: '?' })
   writeFileSync(path, Buffer.from(text.replace('"?"', '"\u00ff"'), 'latin1'))
-  expect(refusalOf(path)).toMatchObject({ code: 'CUSTODY_LOCATOR_INVALID', message: expect.stringContaining('not UTF-8') })
+  expect(refusalOf(path)).toMatchObject({ code: 'CUSTODY_LOCATOR_INVALID', message: expect.stringContaining('it is not UTF-8') })
 })
 
 test('reads 16 KiB and refuses one byte more', () => {

@@ -1,25 +1,36 @@
-import { readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { readFileSync, unlinkSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { hasCode } from '../errors.js'
-import { ownIdentity, platform } from '../platform/index.js'
+import type { Identity } from '../identity.js'
+import { hasEnded } from '../platform/has-ended.js'
+import { ownIdentity } from '../platform/index.js'
 import { isObject, parseJson } from '../wire/json.js'
+import { isFieldValid } from './locator.js'
+import { putFile } from './put-file.js'
 
 /**
  * Does something that one process may do at a time. A claim is a file that names its holder; one whose holder has died is taken over
  * at once, a live one's never. The loser of a race does nothing: what it wanted to do is being done.
+ *
+ * @returns whether it was done here
  */
-export function withClaim(claim: string, action: () => void): void {
-  if (!take(claim) && !(dropDead(claim) && take(claim))) return
+export function withClaim(claim: string, action: () => void): boolean {
+  if (!take(claim)) {
+    removeDead(claim)
+    if (!take(claim)) return false
+  }
   try {
     action()
   } finally {
     unlinkSync(claim)
   }
+  return true
 }
 
 function take(claim: string): boolean {
-  const { boot, pid, pidns, start } = ownIdentity()
   try {
-    writeFileSync(claim, JSON.stringify({ boot, pid, pidns, start }), { flag: 'wx', mode: 0o600 })
+    putFile(claim, JSON.stringify(ownIdentity()), join(dirname(claim), `.${randomBytes(16).toString('hex')}`))
     return true
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false
@@ -27,26 +38,23 @@ function take(claim: string): boolean {
   }
 }
 
-/** Takes the claim of a dead holder away. Of all that try, the one whose rename succeeds does. */
-function dropDead(claim: string): boolean {
-  if (!isDead(claim)) return false
-  const aside = `${claim}.${process.pid}`
-  try {
-    renameSync(claim, aside)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return false
-    throw error
-  }
-  unlinkSync(aside)
-  return true
+/**
+ * Takes the claim of a dead holder away, which again one process may do at a time: of two that have found it dead, the slower would
+ * take away what the faster has put there since.
+ */
+function removeDead(claim: string): void {
+  const text = readText(claim)
+  const holder = parseJson(text)
+  if (!isIdentity(holder) || hasEnded(holder) !== true) return
+  withClaim(`${claim}.${holder.pid}`, () => {
+    if (readText(claim) === text) unlinkSync(claim)
+  })
 }
 
-function isDead(claim: string): boolean {
-  const holder = parseJson(readText(claim))
-  const here = ownIdentity()
-  if (!isObject(holder) || typeof holder['pid'] !== 'number' || typeof holder['start'] !== 'string') return false
-  if (holder['boot'] !== here.boot) return true
-  return holder['pidns'] === here.pidns && platform.readStart(holder['pid']) !== holder['start']
+const identityFields = ['pid', 'start', 'boot', 'pidns', 'timens'] as const
+
+function isIdentity(value: unknown): value is Identity {
+  return isObject(value) && identityFields.every((field) => isFieldValid(field, value[field]))
 }
 
 function readText(path: string): string {

@@ -84,6 +84,30 @@ test('finishes a request in flight, and ends its keep-alive connection with the 
   expect(client.text).toContain('finished')
 })
 
+test('says in a response that is in flight when the drain begins that the connection ends', async () => {
+  const server = await serving()
+  const client = await connectTo(server)
+  const response = await request(server, client)
+  const drained = drainHttpServer(server, { graceMs: NEVER_MS })
+  response.end('finished')
+  await drained
+  await client.ended
+  expect(client.text).toMatch(/^connection: close\r$/im)
+})
+
+test('finishes a request of which a half had come, and says that the connection ends', async () => {
+  const server = await serving(greet)
+  const client = await connectTo(server)
+  // The whole request before the half one tells that the server reads.
+  client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHos')
+  await client.heard('hello')
+  const drained = drainHttpServer(server, { graceMs: NEVER_MS })
+  client.socket.write('t: x\r\n\r\n')
+  await expect(drained).resolves.toEqual({ isComplete: true })
+  await client.ended
+  expect(client.text).toMatch(/connection: keep-alive[\s\S]*hello[\s\S]*connection: close[\s\S]*hello$/i)
+})
+
 test('ends the connection of a response whose headers had left before', async () => {
   const server = await serving()
   const client = await connectTo(server)

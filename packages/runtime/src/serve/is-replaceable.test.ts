@@ -38,7 +38,19 @@ test('asks for a listener where the kernel cannot know the process', async () =>
   await new Promise<void>((resolve) => server.listen(path, resolve))
   expect(await isReplaceable(elsewhere)).toBe(false)
   expect(await isReplaceable({ ...elsewhere, pidns: own.pidns, timens: 'time:[1]' })).toBe(false)
-  // Without a start time or a boot id there is nothing to compare.
-  expect(await isReplaceable({ ...elsewhere, pidns: own.pidns, start: null })).toBe(false)
   expect(await isReplaceable({ ...elsewhere, boot: null })).toBe(false)
+})
+
+test('asks for a listener where the locator tells no start time', async () => {
+  const path = join(temporaryDirectory(), 'a.sock')
+  const startless = sampleLocator({ ...own, start: null, endpoint: `unix:${path}` })
+  expect(await isReplaceable(startless)).toBe(true)
+  const server = createServer((socket) => socket.destroy())
+  onTestFinished(() => void server.close())
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  expect(await isReplaceable(startless)).toBe(false)
+})
+
+test('does not take a locator that tells no boot for one of another boot', async () => {
+  expect(await isReplaceable(sampleLocator({ ...own, boot: null }))).toBe(false)
 })

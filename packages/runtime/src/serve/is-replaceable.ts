@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import type { Locator } from '../locator/locator.js'
-import { ownIdentity, platform } from '../platform/index.js'
+import { hasEnded } from '../platform/has-ended.js'
 import { parseEndpoint } from '../wire/endpoint.js'
 
 /**
@@ -8,11 +8,7 @@ import { parseEndpoint } from '../wire/endpoint.js'
  * know, as after the restart of a container or without a start time, nobody listens for it any more.
  */
 export async function isReplaceable(found: Locator): Promise<boolean> {
-  const here = ownIdentity()
-  if (found.boot !== null && here.boot !== null && found.boot !== here.boot) return true
-  const isComparable = found.start !== null && found.pidns === here.pidns && found.timens === here.timens
-  if (isComparable) return platform.readStart(found.pid) !== found.start
-  return !(await hasListener(found))
+  return hasEnded(found) ?? !(await hasListener(found))
 }
 
 function hasListener(found: Locator): Promise<boolean> {

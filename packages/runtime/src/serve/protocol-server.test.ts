@@ -77,7 +77,7 @@ test.each<[string, string | Buffer]>([
   ['a long nonce', hello({ protocol: 'custody/1', nonce: `${nonce}0` })],
   ['a nonce in capitals', hello({ protocol: 'custody/1', nonce: 'ABCDEF01'.repeat(8) })],
   ['a nonce that is a number', hello({ protocol: 'custody/1', nonce: 1 })],
-  ['an id that is no text or number', hello({ protocol: 'custody/1', nonce }).replace('"id":0', '"id":[[0]]')],
+  ['an id that is no text or number', hello({ protocol: 'custody/1', nonce }).replace('"id":0', '"id":[1]')],
   ['bytes that are not UTF-8', Buffer.from([0xff, 0xfe, 0x0a])],
   ['2 KiB and one byte without a newline', 'x'.repeat(2049)],
   ['a hello of more than 2 KiB', hello({ protocol: 'custody/1', nonce, more: 'x'.repeat(2048) })],
@@ -114,6 +114,22 @@ test.each<[string, (client: RawClient) => string]>([
   client.send(say(client))
   await client.dropped
   expect([client.received, asked]).toEqual([[], 0])
+})
+
+test.each([
+  ['[1]', '[1]'],
+  ['{}', '{}'],
+  ['true', 'true'],
+  // More than Node can write again, and less than a line may have.
+  ['a list 12 000 deep', '['.repeat(12_000) + ']'.repeat(12_000)],
+])('drops a client that has proved itself and gives the id %s, and serves on', async (_, id) => {
+  let asked = 0
+  const { locator } = await listening(async () => ++asked)
+  const client = await proven(locator)
+  client.send(client.seal(`{"jsonrpc":"2.0","id":${id},"method":"any"}`))
+  await client.dropped
+  expect([client.received, asked]).toEqual([[], 1])
+  await expect(proven(locator)).resolves.toBeDefined()
 })
 
 test('drops a client that repeats a line', async () => {

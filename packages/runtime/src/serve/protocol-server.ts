@@ -16,6 +16,8 @@ export interface RpcError {
 
 /** One authenticated client. */
 export interface Peer {
+  /** Resolves when its connection has ended, for whatever reason. */
+  readonly ended: Promise<void>
   /** Sends a notification. */
   notify(method: string, params?: unknown): void
 }
@@ -34,11 +36,14 @@ export class ProtocolServer {
   readonly #token: Buffer
   readonly #endpoint: string
   readonly #answer: Answer
+  readonly #lineBytes: number
 
-  constructor(token: Buffer, endpoint: string, answer: Answer) {
+  /** @param lineBytes longest line of an authenticated client, in bytes */
+  constructor(token: Buffer, endpoint: string, answer: Answer, lineBytes: number = PEER_LINE_BYTES) {
     this.#token = token
     this.#endpoint = endpoint
     this.#answer = answer
+    this.#lineBytes = lineBytes
   }
 
   /** Accepts nobody any more, lets the peers read what was sent to them, and drops them. */
@@ -64,9 +69,12 @@ export class ProtocolServer {
     }
     // A peer that breaks off ends its own session and nothing else.
     socket.on('error', () => socket.destroy())
-    socket.on('close', () => {
-      welcome()
-      this.#sockets.delete(socket)
+    const ended = new Promise<void>((resolve) => {
+      socket.on('close', () => {
+        welcome()
+        this.#sockets.delete(socket)
+        resolve()
+      })
     })
 
     let session: SealedLines | null = null
@@ -79,6 +87,7 @@ export class ProtocolServer {
       socket.destroy()
     }
     const peer: Peer = {
+      ended,
       notify: (method, params) => send({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) }),
     }
     function send(message: unknown): void {
@@ -95,7 +104,7 @@ export class ProtocolServer {
       if (message === null) return drop()
       if (!isProven) {
         isProven = true
-        reader.limitBytes = PEER_LINE_BYTES
+        reader.limitBytes = this.#lineBytes
         welcome()
       }
       if (!isObject(message) || typeof message['method'] !== 'string' || !isId(message['id'])) return drop()

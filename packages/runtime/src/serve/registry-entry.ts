@@ -1,7 +1,8 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import { isNamespaceId, type Locator } from '../locator/locator.js'
 import { findExposure } from '../locator/private-directory.js'
-import { putLocator, removeIfAllowed } from '../locator/publication.js'
+import { putLocator } from '../locator/publication.js'
+import { removeIfAllowed } from '../locator/remove-if-allowed.js'
 
 /** The namespace that a process was born in: its id, and the directory of the run. */
 export interface Birthplace {

@@ -76,6 +76,15 @@ test('refuses a text that has no form in UTF-8, in which two texts have one code
 })
 
 test.each([
+  ['escaped', '"\\ud800"', '\ud800'],
+  ['in its pair, as an emoji has it', '"😀"', '😀'],
+  ['in its pair, escaped', '"\\ud83d\\ude00"', '😀'],
+])('opens a text with a surrogate %s', (_, body, message) => {
+  const mac = frameMac(key, 'c2s', 0, body)
+  expect(pair()[1].open(JSON.stringify({ seq: 0, body, mac }))).toBe(message)
+})
+
+test.each([
   'null',
   '[]',
   '1',

@@ -1,0 +1,20 @@
+import { execFile } from 'node:child_process'
+import { type Probe, retry } from './probe.js'
+
+/** Holds when a command exits with 0. It runs in the runtime's directory and environment. */
+export function execProbe([file, ...args]: readonly [string, ...string[]]): Probe {
+  return ({ cwd, env, note, signal }) =>
+    retry(signal, () => {
+      return new Promise<boolean>((resolve) => {
+        const child = execFile(file, args, { cwd, env, signal, windowsHide: true }, () => {})
+        child.once('error', ({ message }) => {
+          note(`${file}: ${message}`)
+          resolve(false)
+        })
+        child.once('exit', (code, ended) => {
+          note(`${[file, ...args].join(' ')} ended with ${ended ?? `code ${code}`}`)
+          resolve(code === 0)
+        })
+      })
+    })
+}

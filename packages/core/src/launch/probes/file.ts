@@ -1,0 +1,14 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Probe, retry } from './probe.js'
+
+/** Holds when a file is there. */
+export function fileProbe(path: string): Probe {
+  return ({ cwd, note, signal }) => {
+    const absolute = resolve(cwd, path)
+    return retry(signal, () => {
+      note(`${absolute} is not there`)
+      return existsSync(absolute)
+    })
+  }
+}

@@ -1,0 +1,48 @@
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { LOOPBACK } from './connect.js'
+import { isOwn } from './port.js'
+import { type Probe, type ProbeContext, retry } from './probe.js'
+
+/** One request may take this long, in milliseconds: a server that accepts and never answers is asked again. */
+const REQUEST_MS = 2_000
+
+// Taken now: tools that fake the network replace them later.
+const requests = { 'http:': requestHttp, 'https:': requestHttps }
+
+/** Holds when the runtime answers with the right status. */
+export function httpProbe(target: string | { readonly url: string; readonly status?: number | readonly number[] }): Probe {
+  const { url, status } = typeof target === 'string' ? { url: target, status: undefined } : target
+  const statuses = status === undefined ? null : [status].flat()
+  const isRight = (given: number) => (statuses === null ? given >= 200 && given < 400 : statuses.includes(given))
+  return (context) => {
+    const isRelative = url.startsWith('/')
+    const port = new URL(context.url ?? 'http://localhost').port
+    // A path is one of the runtime's own, on whichever address it listens.
+    const targets = isRelative
+      ? LOOPBACK.map((host) => new URL(url, `http://${host.includes(':') ? `[${host}]` : host}:${port}`))
+      : [new URL(url)]
+    return retry(context.signal, async () => {
+      const answers = await Promise.all(targets.map((each) => ask(each, context)))
+      context.note(targets.map((each, at) => `${each.href} ${answers[at]}`).join(', '))
+      if (!answers.some((answer) => typeof answer === 'number' && isRight(answer))) return false
+      return !isRelative || isOwn(context, Number(port))
+    })
+  }
+}
+
+function ask(url: URL, { signal }: ProbeContext): Promise<number | string> {
+  return new Promise((resolve) => {
+    const send = requests[url.protocol as keyof typeof requests]
+    if (send === undefined) return resolve('is not http')
+    const request = send(url, { agent: false, signal, timeout: REQUEST_MS, headers: { accept: '*/*' } }, (response) => {
+      resolve(response.statusCode ?? 0)
+      response.resume()
+      response.on('error', () => {})
+      request.destroy()
+    })
+    request.on('timeout', () => request.destroy(Object.assign(new Error('no answer'), { code: 'no answer' })))
+    request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    request.end()
+  })
+}

@@ -1,0 +1,60 @@
+import type { LogFile } from '../log-file.js'
+import type { Probe } from './probe.js'
+
+/** So much of a line is kept when it does not end, in characters: a pattern sees what comes in pieces. */
+const KEPT_CHARACTERS = 64 * 1024
+
+/** Holds when the output has matched as often as asked. */
+export function logProbe(pattern: RegExp | string, count: number, stream: 'stdout' | 'stderr'): Probe {
+  return async ({ logs, matched, note, signal }) => {
+    for await (const match of matches(logs[stream], pattern, signal)) {
+      matched(match)
+      if (--count === 0) return
+    }
+    note(
+      logs[stream].size === 0
+        ? 'no output yet; a program may hold it back when it does not write to a terminal'
+        : `no match of ${pattern} in its output`,
+    )
+  }
+}
+
+/**
+ * The matches of a pattern in a log, as it grows. Patterns are evaluated here, in the process that asked: a hostile one holds up nobody else.
+ * @param since the byte from which on to look
+ */
+export async function* matches(
+  log: LogFile,
+  pattern: RegExp | string,
+  signal: AbortSignal,
+  since = 0,
+): AsyncGenerator<RegExpMatchArray> {
+  const expression =
+    typeof pattern === 'string' ? new RegExp(escapeRegExp(pattern), 'g') : new RegExp(pattern, globally(pattern.flags))
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let at = since; !signal.aborted; ) {
+    const part = log.read(at)
+    if (part.length === 0) {
+      await log.changed(signal)
+      continue
+    }
+    at += part.length
+    text += decoder.decode(part, { stream: true })
+    let end = 0
+    for (const match of text.matchAll(expression)) {
+      end = match.index + match[0].length
+      yield match
+    }
+    // Whole lines were looked at; what may become one is looked at again.
+    text = text.slice(Math.max(end, text.lastIndexOf('\n') + 1)).slice(-KEPT_CHARACTERS)
+  }
+}
+
+function globally(flags: string): string {
+  return `${flags.replace(/[gy]/g, '')}g`
+}
+
+function escapeRegExp(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}

@@ -1,0 +1,27 @@
+import { LOOPBACK, tryConnect } from './connect.js'
+import { type Probe, retry } from './probe.js'
+
+/** Holds when the runtime itself accepts connections on one of its ports, on either loopback address. */
+export function portProbe(name: string): Probe {
+  return (context) => {
+    const port = context.ports[name] as number
+    return retry(context.signal, async () => {
+      const outcomes = await Promise.all(LOOPBACK.map((host) => tryConnect({ host, port }, context.signal)))
+      for (const outcome of outcomes) if (typeof outcome !== 'string') outcome.destroy()
+      context.note(LOOPBACK.map((host, at) => `${host}:${port} ${describe(outcomes[at])}`).join(', '))
+      if (outcomes.every((outcome) => typeof outcome === 'string')) return false
+      return isOwn(context, port)
+    })
+  }
+}
+
+/** An answer of somebody else is none. */
+export function isOwn({ note, ownsPort }: Parameters<Probe>[0], port: number): boolean {
+  if (ownsPort(port) !== false) return true
+  note(`another process listens on port ${port}`)
+  return false
+}
+
+function describe(outcome: unknown): string {
+  return typeof outcome === 'string' ? outcome : 'accepts'
+}

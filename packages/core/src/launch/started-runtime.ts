@@ -1,0 +1,159 @@
+import type { Identity } from '@custody/runtime'
+import { CustodyError, Deadline } from '@custody/runtime/internals'
+import type { SupervisorLink } from '../supervisor/link.js'
+import type { Ended, ExitNotice } from '../supervisor/protocol.js'
+import type { LogFile } from './log-file.js'
+import { matches } from './probes/log.js'
+
+/** How the first process of a runtime ended. */
+export interface RuntimeExit {
+  readonly code: number | null
+  readonly signal: string | null
+  /** Whether it was asked to. */
+  readonly expected: boolean
+}
+
+/** What a runtime has written. */
+export interface RuntimeLog {
+  readonly path: string
+  text(): string
+  /** The last lines. */
+  tail(lines: number): string
+  /**
+   * Resolves with the first match, of what is there and of what comes.
+   * @param options `since`: the byte from which on to look, by default 0; `timeoutMs`: by default 30 000
+   * @throws CUSTODY_LOG_TIMEOUT, CUSTODY_RUNTIME_EXITED
+   */
+  waitFor(pattern: RegExp | string, options?: { since?: number; timeoutMs?: number }): Promise<RegExpMatchArray>
+}
+
+/** A runtime that a test has started. It ends with its scope at the latest. */
+export interface Runtime<P extends string = string> extends AsyncDisposable {
+  readonly name: string
+  readonly pid: number
+  readonly identity: Identity
+  readonly instance: string
+  /** `http://127.0.0.1:<first port>`; empty without ports. */
+  readonly url: string
+  readonly ports: Readonly<Record<P, number>>
+  /** What the log probe matched; null without one. */
+  readonly match: RegExpMatchArray | null
+  readonly env: Readonly<Record<string, string>>
+  readonly dir: string
+  readonly log: RuntimeLog
+  /** Resolves when its first process has exited. */
+  readonly exited: Promise<RuntimeExit>
+  /** Ends it and everything that was born of it. Resolves when all exits were observed. @throws CUSTODY_NOT_STOPPED */
+  stop(): Promise<Ended>
+  /** Stops its processes in their tracks. */
+  pause(): Promise<void>
+  resume(): Promise<void>
+  /** Sends a signal to its group. What follows is an expected exit. */
+  kill(signal: NodeJS.Signals): Promise<void>
+  /** Kills it at once, for tests of what happens then. Resolves when it has exited. */
+  crash(): Promise<RuntimeExit>
+}
+
+export interface Launched<P extends string> {
+  readonly id: string
+  readonly name: string
+  readonly identity: Identity
+  readonly ports: Readonly<Record<P, number>>
+  readonly match: RegExpMatchArray | null
+  readonly env: Readonly<Record<string, string>>
+  readonly dir: string
+  readonly log: LogFile
+  readonly graceMs: number
+  readonly link: SupervisorLink
+  readonly exit: Promise<ExitNotice>
+  /** Called when it has been stopped. */
+  onStopped(): void
+}
+
+/** What a stop may take beyond the grace: looks, force, and the way of the answer, in milliseconds. */
+export const STOP_MARGIN_MS = 15_000
+
+/** The handle of a runtime that is ready. */
+export function runtimeOf<P extends string>(launched: Launched<P>): Runtime<P> {
+  const { dir, env, exit, graceMs, id, identity, link, log, match, name, ports } = launched
+  const exited = exit.then(({ exit: { code, signal }, expected }) => ({ code, signal, expected }))
+  const signal = async (name: NodeJS.Signals) => void (await link.call('signal', { id, signal: name }))
+  let stopping: Promise<Ended> | null = null
+  const stop = () => {
+    stopping ??= stopNow()
+    return stopping
+  }
+  const stopNow = async () => {
+    const ended = await link.call<Ended>('stop', { id }, graceMs + STOP_MARGIN_MS)
+    launched.onStopped()
+    if (ended.left.length > 0) throw notStopped(name, ended)
+    return ended
+  }
+  const [first] = Object.values<number>(ports)
+  return {
+    name,
+    pid: identity.pid,
+    identity,
+    instance: id,
+    url: first === undefined ? '' : `http://127.0.0.1:${first}`,
+    ports,
+    match,
+    env,
+    dir,
+    log: {
+      path: log.path,
+      text: () => log.text(),
+      tail: (lines) => log.tail(lines),
+      waitFor: (pattern, options) => waitForLog(launched, pattern, options),
+    },
+    exited,
+    stop,
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    kill: signal,
+    async crash() {
+      await signal('SIGKILL')
+      return exited
+    },
+    async [Symbol.asyncDispose]() {
+      await stop()
+    },
+  }
+}
+
+export function notStopped(name: string, { left, tookMs }: Pick<Ended, 'left' | 'tookMs'>): CustodyError {
+  const pids = left.map(({ pid }) => pid).join(', ')
+  return new CustodyError(
+    'CUSTODY_NOT_STOPPED',
+    `Could not stop runtime "${name}": pid ${pids} is still alive after ${tookMs} ms.`,
+    {
+      hint: 'it does not even obey SIGKILL: it may wait for a device or a file system.',
+      facts: { name, left },
+    },
+  )
+}
+
+async function waitForLog(
+  { exit, log, name }: Pick<Launched<string>, 'exit' | 'log' | 'name'>,
+  pattern: RegExp | string,
+  { since = 0, timeoutMs = 30_000 }: { since?: number; timeoutMs?: number } = {},
+): Promise<RegExpMatchArray> {
+  const over = new AbortController()
+  const cancel = Deadline.after(timeoutMs).onPassed(() => over.abort())
+  let hasExited = false
+  void exit.then(() => {
+    hasExited = true
+    over.abort()
+  })
+  try {
+    for await (const match of matches(log, pattern, over.signal, since)) return match
+  } finally {
+    cancel()
+  }
+  const observed = hasExited ? 'it has exited' : `${timeoutMs} ms have passed`
+  throw new CustodyError(
+    hasExited ? 'CUSTODY_RUNTIME_EXITED' : 'CUSTODY_LOG_TIMEOUT',
+    `Could not wait for ${pattern} of runtime "${name}": ${observed}.\n${log.tail(20)}`,
+    { hint: 'see its last lines above.', facts: { name, timeoutMs } },
+  )
+}

@@ -1,0 +1,115 @@
+import { CustodyError, hasCode } from '@custody/runtime/internals'
+import { notStopped, STOP_MARGIN_MS } from '../launch/started-runtime.js'
+import type { ResolvedOptions } from '../options/options.js'
+import type { RunEvent } from '../report/events.js'
+import type { Receipt } from '../report/receipt.js'
+import { leadTo } from '../report/stack-of-site.js'
+import type { SupervisorLink } from '../supervisor/link.js'
+import type { Ended } from '../supervisor/protocol.js'
+import type { Scope, Use } from './scope.js'
+
+/** What became of the started runtimes of a scope. */
+export interface StartedSettlement {
+  readonly events: readonly RunEvent[]
+  readonly failures: readonly CustodyError[]
+}
+
+/** Ends what a scope has started, and looks whether what it used was there all the time. */
+export async function settleStarted(scope: Scope): Promise<StartedSettlement> {
+  if (scope.uses.size === 0) return { events: [], failures: [] }
+  const link = await scope.lease()
+  try {
+    const exits = unexpectedExits(scope, link)
+    const { graceMs } = scope.run.options.timeouts
+    const all = await link.call<Ended[]>('settle', { scope: scope.id }, graceMs + STOP_MARGIN_MS)
+    const settled = settleEnded(all, scope.run.options, scope.kind === 'file' ? null : scope.name, scope.uses)
+    return { events: [...exits.events, ...settled.events], failures: [...exits.failures, ...settled.failures] }
+  } catch (cause) {
+    if (!hasCode(cause, 'CUSTODY_CONNECTION_CLOSED') && !hasCode(cause, 'CUSTODY_ANSWER_TIMEOUT')) throw cause
+    return { events: [], failures: [supervisorLost(scope, cause)] }
+  }
+}
+
+/** Receipts of ended runtimes, and what is wrong with them. */
+export function settleEnded(
+  all: readonly Ended[],
+  options: ResolvedOptions,
+  test: string | null,
+  uses: ReadonlyMap<string, Use> = new Map(),
+): StartedSettlement {
+  const events: RunEvent[] = []
+  const failures: CustodyError[] = []
+  for (const ended of all) {
+    events.push({ type: 'receipt', receipt: receiptOf(ended, test), instance: ended.id })
+    const error = ended.left.length > 0 ? notStopped(ended.name, ended) : ended.forced ? forced(ended) : null
+    if (error === null) continue
+    leadTo(uses.get(ended.id)?.site, error)
+    apply(ended.left.length > 0 ? 'fail' : options.forced, error, events, failures)
+  }
+  return { events, failures }
+}
+
+function unexpectedExits(scope: Scope, link: SupervisorLink): StartedSettlement {
+  const events: RunEvent[] = []
+  const failures: CustodyError[] = []
+  for (const [id, { name, onExit, site, tail }] of scope.uses) {
+    const notice = link.peekExit(id)
+    if (notice === null || notice.expected || onExit === 'ignore') continue
+    const { code, signal } = notice.exit
+    const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`
+    const error = new CustodyError(
+      'CUSTODY_RUNTIME_EXITED',
+      `Could not keep runtime "${name}" for ${scope.name}: ${how}, and nobody had asked it to.\n${tail()}`,
+      {
+        hint: "see its last lines above; onExit: 'ignore' is for one that may leave by itself.",
+        facts: { name, code, signal },
+      },
+    )
+    leadTo(site, error)
+    apply(scope.run.options.unexpectedExit, error, events, failures)
+  }
+  return { events, failures }
+}
+
+function apply(policy: 'fail' | 'warn' | 'ignore', error: CustodyError, events: RunEvent[], failures: CustodyError[]): void {
+  if (policy === 'fail') failures.push(error)
+  if (policy === 'warn') events.push({ type: 'warning', text: error.message.split('\n')[0] ?? '' })
+}
+
+function receiptOf(ended: Ended, test: string | null): Receipt {
+  const { exit, forced, identity, left, name, scope, signals, tookMs } = ended
+  return {
+    version: 1,
+    ...{ name, identity, scope },
+    ...(test === null ? {} : { test }),
+    verdict: 'owned',
+    reason: 'it was started by this scope',
+    evidence: null,
+    steps: [{ step: 'stopped', atMs: tookMs }],
+    ...{ signals, forced, left },
+    exit: exit ?? 'not observed',
+  }
+}
+
+function forced({ name, signals, tookMs }: Ended): CustodyError {
+  return new CustodyError(
+    'CUSTODY_RUNTIME_FORCED',
+    `Could not stop runtime "${name}" politely: it ended by SIGKILL after ${tookMs} ms.`,
+    {
+      hint: 'have it obey its stop signal, or raise graceMs.',
+      facts: { name, signals, tookMs },
+    },
+  )
+}
+
+function supervisorLost({ name }: Scope, cause: unknown): CustodyError {
+  return new CustodyError(
+    'CUSTODY_SUPERVISOR_LOST',
+    `Could not end what ${name} had started: the supervisor of this run is gone.`,
+    {
+      hint: 'the end of the run says why; what it had started is ended then.',
+      facts: { scope: name },
+      cause,
+    },
+  )
+}

@@ -1,0 +1,130 @@
+import { createHash, randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { CustodyError } from '@custody/runtime/internals'
+import { LogFile } from '../launch/log-file.js'
+import { type StartPlace, start } from '../launch/start.js'
+import type { StartSpec } from '../launch/start-spec.js'
+import { type Runtime, runtimeOf, STOP_MARGIN_MS } from '../launch/started-runtime.js'
+import type { SpawnSite } from '../namespace/birth.js'
+import type { SupervisorLink } from '../supervisor/link.js'
+import type { ShareAnswer, SharedRuntime } from '../supervisor/protocol.js'
+import type { Scope } from './scope.js'
+import { timeLimits } from './time-limits.js'
+
+/** A runtime for several tests: one of its name in its scope. */
+export interface Definition<P extends string = string> extends StartSpec<P> {
+  readonly scope: 'file' | 'worker' | 'run'
+}
+
+/** A runtime that others use too: nobody stops it alone. */
+export type Shared<P extends string = string> = Omit<Runtime<P>, 'stop' | typeof Symbol.asyncDispose>
+
+/** Starts a runtime that ends with the scope. */
+export async function startIn<P extends string>(scope: Scope, spec: StartSpec<P>, site: SpawnSite): Promise<Runtime<P>> {
+  const id = `${scope.id}.r${scope.nextNumber()}`
+  const link = await scope.lease()
+  const runtime = await start(spec, placeOf(scope, link, { id, scope: scope.id, name: spec.name }))
+  return use(scope, runtime, site, spec.onExit)
+}
+
+/**
+ * The shared runtime of a definition: started by whoever asks first, and here for everybody else.
+ * @throws CUSTODY_SHARED_REFUSED when its start failed elsewhere, or its name has another definition
+ * @throws CUSTODY_START_FAILED when it failed here
+ */
+export async function shareIn<P extends string>(scope: Scope, definition: Definition<P>, site: SpawnSite): Promise<Shared<P>> {
+  const { scope: width, ...spec } = definition
+  const owner = ownerOf(scope, width)
+  const key = `${owner} ${scope.run.project} ${definition.name}`
+  const link = await scope.lease()
+  const waitMs = (definition.readyMs ?? timeLimits(scope.run.options).readyMs) + STOP_MARGIN_MS
+  const answer = await link.call<ShareAnswer>('share', { key, fingerprint: fingerprintOf(spec) }, waitMs)
+  if (answer.role === 'refused') throw refused(definition.name, answer.problem)
+  if (answer.role === 'guest')
+    return use(scope, guest(scope, spec as unknown as StartSpec<P>, link, answer.runtime), site, spec.onExit)
+  try {
+    const id = `${owner}.r${randomInt(2 ** 47)}`
+    const runtime = await start(spec as unknown as StartSpec<P>, placeOf(scope, link, { id, scope: owner, name: spec.name }))
+    await link.call('shared', { key, outcome: sharedOf(runtime) })
+    return withoutStop(use(scope, runtime, site, spec.onExit))
+  } catch (error) {
+    await link.call('shared', { key, outcome: { problem: (error as Error).message } })
+    throw error
+  }
+}
+
+/** The namespace that a shared runtime ends with. The pool slot outlives a worker's process, and belongs to the run. */
+function ownerOf({ file, id, run }: Scope, width: Definition['scope']): string {
+  if (width === 'file') return file?.id ?? id
+  return width === 'worker' ? `${run.id}.w${run.slot}` : `${run.id}.shared`
+}
+
+function placeOf(
+  scope: Scope,
+  link: SupervisorLink,
+  { id, name, scope: owner }: { id: string; name: string; scope: string },
+): StartPlace {
+  const { options, root, storage } = scope.run
+  const { graceMs, readyMs } = timeLimits(options)
+  const dir = join(
+    storage,
+    'ns',
+    owner.slice(scope.run.id.length + 1),
+    `${name.replace(/[^\w.-]/g, '_')}-${id.slice(id.lastIndexOf('.') + 1)}`,
+  )
+  return { id, scope: owner, runDirectory: scope.run.directory, dir, root, env: process.env, link, readyMs, graceMs }
+}
+
+function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSite, onExit: 'fail' | 'ignore' = 'fail'): R {
+  scope.uses.set(runtime.instance, { name: runtime.name, onExit, site, tail: () => runtime.log.tail(20) })
+  return runtime
+}
+
+function sharedOf(runtime: Runtime<string>): SharedRuntime {
+  const { dir, env, identity, instance, log, match, ports } = runtime
+  return {
+    id: instance,
+    identity,
+    dir,
+    env,
+    logs: { stdout: log.path, stderr: log.path },
+    ports,
+    match: match && [...match],
+    groups: match?.groups ?? null,
+  }
+}
+
+function guest<P extends string>(scope: Scope, spec: StartSpec<P>, link: SupervisorLink, shared: SharedRuntime): Runtime<P> {
+  const { dir, env, groups, id, identity, logs, match, ports } = shared
+  return runtimeOf<P>({
+    ...{ id, name: spec.name, identity, dir, env, link },
+    ports: ports as Readonly<Record<P, number>>,
+    match:
+      match &&
+      (Object.assign([...match], { index: 0, input: match[0] ?? '', groups: groups ?? undefined }) as RegExpMatchArray | null),
+    log: new LogFile(logs.stdout),
+    graceMs: spec.graceMs ?? timeLimits(scope.run.options).graceMs,
+    exit: link.exitOf(id),
+    onStopped: () => {},
+  })
+}
+
+/** Nobody stops alone what others use too. */
+function withoutStop<P extends string>({ [Symbol.asyncDispose]: _dispose, stop: _stop, ...shared }: Runtime<P>): Shared<P> {
+  return shared
+}
+
+/** What makes two definitions the same: all that is written in them. */
+function fingerprintOf(spec: object): string {
+  const text = JSON.stringify(spec, (_key, value: unknown) =>
+    typeof value === 'function' || value instanceof RegExp ? String(value) : value,
+  )
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function refused(name: string, problem: string): CustodyError {
+  return new CustodyError('CUSTODY_SHARED_REFUSED', `Could not share runtime "${name}": ${problem}`, {
+    hint: 'give each definition a name of its own, or see why its start failed.',
+    facts: { name, problem },
+  })
+}

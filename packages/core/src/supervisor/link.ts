@@ -1,0 +1,113 @@
+import { watch } from 'node:fs'
+import { join } from 'node:path'
+import type { Locator } from '@custody/runtime'
+import { CustodyError, clock, Deadline, hasCode, openSession, readLocator, type Session } from '@custody/runtime/internals'
+import { type Attachment, type ExitNotice, SUPERVISOR_LINE_BYTES } from './protocol.js'
+
+/** How long the supervisor may take to be there, in milliseconds: a loaded machine starts a Node slowly. */
+const BOOT_MS = 20_000
+/** How long it may take for what is no more than a word, in milliseconds. */
+const WORD_MS = 10_000
+
+/** A connection with the supervisor, which is also a lease: what its holder has started ends with it. */
+export class SupervisorLink {
+  readonly locator: Locator
+  readonly #session: Session
+  readonly #exits = new Map<string, ExitNotice>()
+  readonly #listeners = new Set<(notice: ExitNotice) => void>()
+
+  private constructor(locator: Locator, session: Session) {
+    this.locator = locator
+    this.#session = session
+    session.onNotification = (method, params) => {
+      if (method !== 'exited') return
+      const notice = params as ExitNotice
+      this.#exits.set(notice.id, notice)
+      for (const listener of this.#listeners) listener(notice)
+    }
+    session.unref()
+  }
+
+  /**
+   * Connects and attaches. The supervisor may be still on its way.
+   * @throws CUSTODY_SUPERVISOR_UNREACHABLE
+   */
+  static async open(runDirectory: string, attachment: Attachment): Promise<SupervisorLink> {
+    const deadline = Deadline.after(BOOT_MS)
+    try {
+      const locator = await waitForLocator(runDirectory, deadline)
+      const session = await openSession(locator, deadline, { lineBytes: SUPERVISOR_LINE_BYTES })
+      const link = new SupervisorLink(locator, session)
+      await link.call('attach', attachment)
+      return link
+    } catch (cause) {
+      throw new CustodyError(
+        'CUSTODY_SUPERVISOR_UNREACHABLE',
+        `Could not reach the supervisor of this run: ${(cause as Error).message}`,
+        {
+          hint: `look into ${join(runDirectory, 'supervisor.log')}; without it nothing can be started.`,
+          facts: { runDirectory },
+          cause,
+        },
+      )
+    }
+  }
+
+  /** Resolves when the connection has ended. */
+  get ended(): Promise<void> {
+    return this.#session.ended
+  }
+
+  call<T>(method: string, params: unknown, timeoutMs: number = WORD_MS): Promise<T> {
+    return this.#session.call(method, params, Deadline.after(timeoutMs)) as Promise<T>
+  }
+
+  /** How the first process of a runtime has exited, as far as it was told by now. */
+  peekExit(id: string): ExitNotice | null {
+    return this.#exits.get(id) ?? null
+  }
+
+  /** Resolves when the first process of a runtime has exited. */
+  exitOf(id: string): Promise<ExitNotice> {
+    const known = this.#exits.get(id)
+    if (known !== undefined) return Promise.resolve(known)
+    return new Promise((resolve) => {
+      const listener = (notice: ExitNotice) => {
+        if (notice.id !== id) return
+        this.#listeners.delete(listener)
+        resolve(notice)
+      }
+      this.#listeners.add(listener)
+    })
+  }
+
+  close(): void {
+    this.#session.close()
+  }
+}
+
+async function waitForLocator(runDirectory: string, deadline: Deadline): Promise<Locator> {
+  const path = join(runDirectory, 'supervisor.json')
+  for (;;) {
+    try {
+      return readLocator(path)
+    } catch (error) {
+      if (!hasCode(error, 'CUSTODY_LOCATOR_MISSING') || deadline.hasPassed) throw error
+    }
+    await nextChange(runDirectory)
+  }
+}
+
+/** Resolves when something changes in a directory, or a little later in any case: a change may have come before the watch. */
+function nextChange(directory: string): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(directory, done)
+    const timer = clock.setTimeout(done, 20)
+    watcher.on('error', done)
+    function done(): void {
+      clock.clearTimeout(timer)
+      watcher.close()
+      resolve()
+    }
+  })
+}

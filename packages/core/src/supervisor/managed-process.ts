@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Identity } from '@custody/runtime'
+import { clock, ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { spawnStyle } from '../platform/index.js'
+import { type FileId, fileIdOf } from '../tree/file-id.js'
+import { sendSignal } from '../tree/send-signal.js'
+import { type Leader, stopTree } from '../tree/stop-tree.js'
+import type { Ended, ExitStatus, Spawned, SpawnRequest } from './protocol.js'
+
+/** A runtime that the supervisor has started and is the parent of. */
+export class ManagedProcess implements Leader {
+  readonly request: SpawnRequest
+  readonly spawned: Spawned
+  readonly files: readonly FileId[]
+  /** Resolves when its first process has exited. */
+  readonly exited: Promise<ExitStatus>
+  exit: ExitStatus | null = null
+  #isAskedToStop = false
+  readonly #child: ChildProcess
+  #stopping: Promise<Ended> | null = null
+
+  private constructor(request: SpawnRequest, child: ChildProcess, spawned: Spawned, files: readonly FileId[]) {
+    this.request = request
+    this.spawned = spawned
+    this.files = files
+    this.#child = child
+    this.exited = new Promise((resolve) => {
+      // Not 'close': a helper that holds an inherited pipe would hold it for ever.
+      child.once('exit', (code, signal) => {
+        this.exit = { code, signal }
+        resolve(this.exit)
+      })
+    })
+  }
+
+  /**
+   * Starts a command. Its output goes to files, not to pipes: nothing blocks when nobody reads, and what daemonizes holds nobody.
+   * @throws {Error} Node's, with `code`, when there is no such command or directory
+   */
+  static async start(request: SpawnRequest, logDirectory: string): Promise<ManagedProcess> {
+    mkdirSync(logDirectory, { recursive: true, mode: 0o700 })
+    const stem = join(logDirectory, request.id)
+    const logs = { stdout: `${stem}.log`, stderr: request.areStreamsApart ? `${stem}.err.log` : `${stem}.log` }
+    const descriptors = [...new Set([logs.stdout, logs.stderr])].map((path) => openSync(path, 'a', 0o600))
+    try {
+      const [out, err = out] = descriptors as [number, number?]
+      const [file, ...args] = request.argv
+      const child = spawn(file, args, {
+        cwd: request.cwd,
+        env: request.env,
+        shell: request.shell,
+        detached: spawnStyle.isDetached,
+        windowsHide: true,
+        stdio: ['ignore', out, err, ...markDescriptors(out)],
+      })
+      await new Promise<void>((resolve, reject) => {
+        child.once('spawn', resolve)
+        child.once('error', reject)
+      })
+      const pid = child.pid as number
+      const { boot, pidns, timens } = ownIdentity()
+      const identity: Identity = { pid, start: runtimePlatform.readStart(pid), boot, pidns, timens }
+      return new ManagedProcess(request, child, { identity, logs }, descriptors.map(fileIdOf))
+    } finally {
+      for (const descriptor of descriptors) closeSync(descriptor)
+    }
+  }
+
+  get identity(): Identity {
+    return this.spawned.identity
+  }
+
+  get isExpected(): boolean {
+    return this.#isAskedToStop
+  }
+
+  isUnreaped(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null
+  }
+
+  /** Sends a signal to its group, for a test that wants to see what happens. An exit that follows from it is an expected one. */
+  signal(signal: NodeJS.Signals): boolean {
+    if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') this.#isAskedToStop = true
+    return this.isUnreaped() && sendSignal(signal, { kind: 'group', leader: this.identity })
+  }
+
+  /** Ends it and everything that was born of it. Once, however often it is asked. */
+  stop(spared: readonly Identity[], graceMs: number = this.request.graceMs): Promise<Ended> {
+    this.#stopping ??= this.#stop(spared, graceMs)
+    return this.#stopping
+  }
+
+  async #stop(spared: readonly Identity[], graceMs: number): Promise<Ended> {
+    const begun = clock.now()
+    const { id, name, scope, stopSignal } = this.request
+    const expected = this.exit === null || this.#isAskedToStop
+    this.#isAskedToStop = true
+    const mark = { namespace: id, files: this.files, known: this.identity.start === null ? [] : [this.identity] }
+    const { forced, left, signals } = await stopTree({ mark, leader: this, spared, stopSignal, graceMs })
+    // Its parent is this process: the status comes as soon as it has been reaped.
+    if (left.length === 0) await this.exited
+    return {
+      ...{ id, scope, name, identity: this.identity, exit: this.exit, expected, signals, forced, left },
+      tookMs: Math.round(clock.now() - begun),
+    }
+  }
+}
+
+function markDescriptors(descriptor: number): ('ignore' | number)[] {
+  const at = spawnStyle.markDescriptor
+  if (at === null) return []
+  // Nothing is opened for an ignored descriptor above 2.
+  return [...Array.from({ length: at - 3 }, () => 'ignore' as const), descriptor]
+}

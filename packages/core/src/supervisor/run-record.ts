@@ -1,0 +1,34 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Identity } from '@custody/runtime'
+import type { NamespaceId } from '../namespace/namespace-id.js'
+
+/** What a run's directory says about it, for those who find it later. */
+export interface RunRecord {
+  readonly version: 1
+  readonly id: NamespaceId
+  readonly runner: Identity
+  readonly supervisor: Identity | null
+  readonly sentinel: Identity | null
+  readonly storage: string
+  readonly root: string
+  /** ISO 8601, for people. */
+  readonly created: string
+}
+
+export function writeRunRecord(runDirectory: string, record: RunRecord): void {
+  const draft = join(runDirectory, `.run.json.${process.pid}`)
+  writeFileSync(draft, JSON.stringify(record), { mode: 0o600 })
+  renameSync(draft, join(runDirectory, 'run.json'))
+}
+
+/** Null when the directory is no run's, or was made a moment ago. */
+export function readRunRecord(runDirectory: string): RunRecord | null {
+  try {
+    return JSON.parse(readFileSync(join(runDirectory, 'run.json'), 'utf8')) as RunRecord
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    throw error
+  }
+}

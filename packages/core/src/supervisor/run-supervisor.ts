@@ -1,0 +1,117 @@
+import type { ChildProcess } from 'node:child_process'
+import { clock, Deadline } from '@custody/runtime/internals'
+import { launchSupervisor } from './launch-supervisor.js'
+import { SupervisorLink } from './link.js'
+import type { Ended } from './protocol.js'
+import type { RunRecord } from './run-record.js'
+import { sweepRun } from './sweep.js'
+
+/** How often the supervisor is asked whether it is there, in milliseconds. */
+const PING_MS = 1_000
+/** So many questions in a row without an answer mean that it hangs. */
+const MAX_MISSED = 10
+/** How long the end of a run may take, in milliseconds: each runtime has its own grace. */
+const END_MS = 120_000
+
+/** The supervisor of a run, as the runner's main process sees it. */
+export class RunSupervisor {
+  readonly #runDirectory: string
+  readonly #run: RunRecord
+  readonly #child: ChildProcess
+  readonly #exited: Promise<void>
+  readonly #link: Promise<SupervisorLink>
+  #isEnding = false
+  #loss: string | null = null
+
+  private constructor(runDirectory: string, run: RunRecord) {
+    this.#runDirectory = runDirectory
+    this.#run = run
+    this.#child = launchSupervisor(runDirectory, run)
+    this.#exited = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        if (!this.#isEnding) this.#loss ??= `it was ended by ${signal ?? `exit code ${code}`}`
+        resolve()
+      })
+      this.#child.once('error', ({ message }) => {
+        this.#loss ??= message
+        resolve()
+      })
+    })
+    this.#link = SupervisorLink.open(runDirectory, { role: 'runner' })
+    this.#link.then(
+      (link) => this.#beat(link),
+      (error: Error) => {
+        this.#loss ??= error.message
+      },
+    )
+  }
+
+  /** Starts it. Nobody waits for it: a run that starts nothing does not notice. */
+  static start(runDirectory: string, run: RunRecord): RunSupervisor {
+    return new RunSupervisor(runDirectory, run)
+  }
+
+  /** Why it is gone although the run goes on, or null. Everything that it had started has been ended then. */
+  async findLoss(): Promise<string | null> {
+    if (this.#loss !== null) await sweepRun(this.#runDirectory, this.#run, [], 0)
+    return this.#loss
+  }
+
+  /** Ends what was started for the whole run, and whatever a file has left. */
+  async settle(): Promise<Ended[]> {
+    if (!(await this.#isUp())) return []
+    const link = await this.#link
+    return link.call<Ended[]>('settle', { scope: this.#run.id }, END_MS)
+  }
+
+  /** Has it end everything, and waits for its exit. */
+  async end(): Promise<void> {
+    const isUp = await this.#isUp()
+    this.#isEnding = true
+    this.#child.ref()
+    if (isUp) {
+      // Its answer may not come: it exits.
+      const link = await this.#link
+      await Promise.race([
+        link.call('end', {}, END_MS).then(
+          () => {},
+          () => {},
+        ),
+        this.#exited,
+      ])
+      link.close()
+    } else this.#child.kill('SIGKILL')
+    await this.#exited
+  }
+
+  #isUp(): Promise<boolean> {
+    const connected = this.#link.then(
+      () => this.#loss === null,
+      () => false,
+    )
+    return Promise.race([connected, this.#exited.then(() => false)])
+  }
+
+  /** A supervisor that hangs is as good as none: it is ended, and what it had started is swept. */
+  async #beat(link: SupervisorLink): Promise<void> {
+    void link.ended.then(() => {
+      if (!this.#isEnding) this.#loss ??= 'its connection ended'
+    })
+    for (let missed = 0; !this.#isEnding && this.#loss === null; ) {
+      const sentAt = Deadline.after(PING_MS)
+      const isAnswered = await link.call('ping', {}, PING_MS).then(
+        () => true,
+        () => false,
+      )
+      // A runner that was paused itself was late to ask and late to hear.
+      const wasPaused = sentAt.lateMs > PING_MS
+      missed = isAnswered || wasPaused ? 0 : missed + 1
+      if (missed === MAX_MISSED) {
+        this.#loss ??= `it did not answer for ${(MAX_MISSED * PING_MS) / 1_000} s`
+        this.#child.kill('SIGKILL')
+      }
+      // The run does not go on for this.
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, sentAt.leftMs).unref())
+    }
+  }
+}

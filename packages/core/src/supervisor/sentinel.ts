@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process'
+import type { Writable } from 'node:stream'
+import type { Identity } from '@custody/runtime'
+import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+
+// Waits for a line or for the end of the pipe, which the kernel closes when the supervisor dies, however it dies.
+const script = 'trap "" TERM INT HUP; read -r word; [ "$word" = done ] || exec "$0" "$1" sweep "$2"'
+
+/** One tiny shell that outlives the supervisor for as long as it takes to clean up after it. */
+export interface Sentinel {
+  readonly identity: Identity
+  /** Sends it home: everything has been ended. */
+  dismiss(): void
+}
+
+/**
+ * Posts the sentinel of a run. POSIX only: null on Windows, where the job of the supervisor ends its children with it.
+ * @param program the supervisor's own file, which also knows how to sweep
+ */
+export function postSentinel(program: string, runDirectory: string): Sentinel | null {
+  if (!runtimePlatform.hasFileModes) return null
+  const shell = spawn('/bin/sh', ['-c', script, process.execPath, program, runDirectory], {
+    cwd: '/',
+    env: {},
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  const pipe = shell.stdin as Writable & { unref?: () => void }
+  // It may have been killed: then nobody listens, and nothing depends on it.
+  pipe.on('error', () => {})
+  shell.on('error', () => {})
+  shell.unref()
+  pipe.unref?.()
+  const pid = shell.pid ?? 0
+  const { boot, pidns, timens } = ownIdentity()
+  return {
+    identity: { pid, start: runtimePlatform.readStart(pid), boot, pidns, timens },
+    dismiss: () => void pipe.write('done\n'),
+  }
+}

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  chooseEndpoint,
+  isObject,
+  type Locator,
+  listen,
+  METHOD_NOT_FOUND,
+  ownIdentity,
+  type Peer,
+  ProtocolServer,
+  publishLocator,
+  type RpcError,
+  runtimePlatform,
+} from '@custody/runtime/internals'
+import { type Attachment, type Ended, type SharedRuntime, type SpawnRequest, SUPERVISOR_LINE_BYTES } from './protocol.js'
+import { type RunRecord, writeRunRecord } from './run-record.js'
+import { postSentinel } from './sentinel.js'
+import { Supervisor } from './supervisor.js'
+
+/** Where the supervisor can be reached, in the run's directory: an ordinary locator. */
+export const SUPERVISOR_LOCATOR = 'supervisor.json'
+
+/** Serves a run until its runner has gone and everything of it has been ended. */
+export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: number): Promise<void> {
+  // A terminal's signals are for the runner. When that leaves, its connection ends.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
+  const sentinel = postSentinel(process.argv[1] as string, runDirectory)
+  writeRunRecord(runDirectory, { ...run, supervisor: ownIdentity(), sentinel: sentinel?.identity ?? null })
+
+  const supervisor = new Supervisor({ runId: run.id, runDirectory, runner: run.runner, lastGraceMs }, (ended) => {
+    recordEnded(runDirectory, ended)
+    sentinel?.dismiss()
+    protocol.close()
+    // The peers read the last words in a turn of their own.
+    setImmediate(() => process.exit(0))
+  })
+  process.on('SIGTERM', () => void supervisor.end())
+
+  const locator = newLocator(runDirectory, run)
+  const path = join(runDirectory, SUPERVISOR_LOCATOR)
+  const answers: Record<string, (params: Record<string, unknown>, peer: Peer) => unknown> = {
+    identify: () => ({ ...withoutSecrets(locator), locator: path, registryEntry: null, state: 'serving' }),
+    ping: () => ({}),
+    attach: (params, peer) => supervisor.attach(peer, params as unknown as Attachment),
+    spawn: (params, peer) => supervisor.spawn(peer, params as unknown as SpawnRequest).catch(asSpawnError),
+    stop: ({ id, graceMs }) => supervisor.stop(id as string, graceMs as number | undefined),
+    signal: ({ id, signal }) => supervisor.signal(id as string, signal as NodeJS.Signals),
+    settle: ({ graceMs, scope }) => supervisor.settle(scope as string, graceMs as number | undefined),
+    share: ({ fingerprint, key }, peer) => supervisor.share(peer, key as string, fingerprint as string),
+    shared: ({ key, outcome }) => supervisor.shared(key as string, outcome as SharedRuntime | { problem: string }),
+    end: () => supervisor.end(),
+  }
+  const protocol = new ProtocolServer(
+    Buffer.from(locator.token, 'hex'),
+    locator.endpoint,
+    async (method, params, peer) => {
+      const answer = Object.hasOwn(answers, method) ? answers[method] : undefined
+      if (answer === undefined) throw METHOD_NOT_FOUND
+      return answer(isObject(params) ? params : {}, peer)
+    },
+    SUPERVISOR_LINE_BYTES,
+  )
+  await listen(protocol.server, locator.endpoint.slice(locator.endpoint.indexOf(':') + 1))
+  await publishLocator(path, locator, async () => false)
+  leaveWithoutRunner(run, supervisor)
+}
+
+/** A runner that died before it could connect would leave a supervisor for ever. */
+function leaveWithoutRunner(run: RunRecord, supervisor: Supervisor): void {
+  const look = setInterval(() => {
+    if (supervisor.hasRunner) clearInterval(look)
+    else if (runtimePlatform.readStart(run.runner.pid) !== run.runner.start) void supervisor.end()
+  }, 1_000)
+}
+
+function newLocator(runDirectory: string, run: RunRecord): Locator {
+  const instance = randomBytes(16).toString('hex')
+  return {
+    version: 1,
+    name: 'custody-supervisor',
+    ...ownIdentity(),
+    instance,
+    namespace: run.id,
+    endpoint: chooseEndpoint(instance, runDirectory),
+    token: randomBytes(32).toString('hex'),
+    created: new Date().toISOString(),
+    details: {},
+  }
+}
+
+function withoutSecrets({ details: _details, token: _token, ...locator }: Locator): object {
+  return locator
+}
+
+/** What was ended when nobody was left to be told: the next run tells it. */
+function recordEnded(runDirectory: string, ended: readonly Ended[]): void {
+  for (const each of ended) appendFileSync(join(runDirectory, 'ended.jsonl'), `${JSON.stringify(each)}\n`, { mode: 0o600 })
+}
+
+function asSpawnError(error: unknown): never {
+  const { code, message } = error as NodeJS.ErrnoException
+  const refusal: RpcError = { code: -32_001, message, data: { code: code ?? null } }
+  throw refusal
+}

@@ -1,0 +1,62 @@
+import type { ShareAnswer, SharedRuntime } from './protocol.js'
+import type { Client } from './supervisor.js'
+
+interface Share {
+  readonly fingerprint: string
+  starter: Client
+  runtime: SharedRuntime | null
+  readonly waiting: { readonly client: Client; answer(answer: ShareAnswer): void }[]
+}
+
+/** One start for all who ask for the same shared runtime: the first starts it, the others wait for what comes of it. */
+export class Shares {
+  readonly #shares = new Map<string, Share>()
+
+  /**
+   * @param key what makes it the same: project, slot or file, and name
+   * @param fingerprint of its definition; another one under the same key is a mistake
+   */
+  ask(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
+    const share = this.#shares.get(key)
+    if (share === undefined) {
+      this.#shares.set(key, { fingerprint, starter: client, runtime: null, waiting: [] })
+      return Promise.resolve({ role: 'starter' })
+    }
+    if (share.fingerprint !== fingerprint) {
+      return Promise.resolve({ role: 'refused', problem: 'another definition has this name already' })
+    }
+    if (share.runtime !== null) return Promise.resolve({ role: 'guest', runtime: share.runtime })
+    return new Promise((answer) => share.waiting.push({ client, answer }))
+  }
+
+  /** What came of a start. A failed one is forgotten: the next who asks tries again. */
+  tell(key: string, outcome: SharedRuntime | { readonly problem: string }): void {
+    const share = this.#shares.get(key)
+    if (share === undefined) return
+    if ('problem' in outcome) this.#shares.delete(key)
+    else share.runtime = outcome
+    const answer: ShareAnswer =
+      'problem' in outcome ? { role: 'refused', problem: outcome.problem } : { role: 'guest', runtime: outcome }
+    for (const waiting of share.waiting.splice(0)) waiting.answer(answer)
+  }
+
+  /** A runtime has exited: the next who asks starts another. */
+  forget(id: string): void {
+    for (const [key, share] of this.#shares) if (share.runtime?.id === id) this.#shares.delete(key)
+  }
+
+  /** A client has gone. If it was starting something, the next in line starts it. */
+  drop(client: Client): void {
+    for (const [key, share] of this.#shares) {
+      const stillThere = share.waiting.filter((waiting) => waiting.client !== client)
+      share.waiting.splice(0, share.waiting.length, ...stillThere)
+      if (share.starter !== client || share.runtime !== null) continue
+      const next = share.waiting.shift()
+      if (next === undefined) this.#shares.delete(key)
+      else {
+        share.starter = next.client
+        next.answer({ role: 'starter' })
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+import { join } from 'node:path'
+import type { Identity } from '@custody/runtime'
+import { isInScope } from '@custody/runtime/internals'
+import type { NamespaceId } from '../namespace/namespace-id.js'
+import { stopTree } from '../tree/stop-tree.js'
+import { writeJournal } from './journal.js'
+import { ManagedProcess } from './managed-process.js'
+import type { Attachment, Ended, ExitNotice, ShareAnswer, SharedRuntime, Spawned, SpawnRequest } from './protocol.js'
+import { Shares } from './shares.js'
+import { SpawnQueue } from './spawn-queue.js'
+import { inStopOrder } from './stop-order.js'
+
+/** A connection of the supervisor. */
+export interface Client {
+  notify(method: string, params?: unknown): void
+  readonly ended: Promise<void>
+}
+
+export interface SupervisorOptions {
+  readonly runId: NamespaceId
+  readonly runDirectory: string
+  /** The runner's main process: never a target. */
+  readonly runner: Identity
+  /** Milliseconds for each tree when the runner or a worker has gone. */
+  readonly lastGraceMs: number
+}
+
+/** The parent of every command that tests start. When those who asked have gone, it ends what was theirs. */
+export class Supervisor {
+  readonly #options: SupervisorOptions
+  readonly #processes = new Map<NamespaceId, ManagedProcess>()
+  readonly #clients = new Set<Client>()
+  readonly #queue = new SpawnQueue<Client>()
+  readonly #shares = new Shares()
+  readonly #onEnd: (ended: readonly Ended[]) => void
+  #hasRunner = false
+  #ending: Promise<void> | null = null
+
+  /** @param onEnd called once, when the run is over and everything has been ended */
+  constructor(options: SupervisorOptions, onEnd: (ended: readonly Ended[]) => void) {
+    this.#options = options
+    this.#onEnd = onEnd
+  }
+
+  /** Whether the runner's main process has been here. */
+  get hasRunner(): boolean {
+    return this.#hasRunner
+  }
+
+  /** Notes who a client is. What is its own ends with its connection, for whatever reason that ends. */
+  attach(client: Client, attachment: Attachment): void {
+    this.#clients.add(client)
+    if (attachment.role === 'runner') this.#hasRunner = true
+    void client.ended.then(async () => {
+      this.#clients.delete(client)
+      this.#queue.drop(client)
+      this.#shares.drop(client)
+      if (attachment.role === 'runner') await this.end()
+      else await this.#endScope(attachment.file, this.#options.lastGraceMs)
+    })
+  }
+
+  async spawn(client: Client, request: SpawnRequest): Promise<Spawned> {
+    const { runDirectory } = this.#options
+    const started = await this.#queue.add(client, () => ManagedProcess.start(request, join(runDirectory, 'log')))
+    const { files, identity, spawned } = started
+    writeJournal(runDirectory, { id: request.id, name: request.name, identity, files })
+    this.#processes.set(request.id, started)
+    void started.exited.then((exit) => {
+      this.#shares.forget(request.id)
+      const notice: ExitNotice = { id: request.id, exit, expected: started.isExpected }
+      for (const each of this.#clients) each.notify('exited', notice)
+    })
+    // Who asked may have gone while it was started.
+    if (!this.#clients.has(client)) await this.stop(request.id)
+    return spawned
+  }
+
+  async stop(id: NamespaceId, graceMs?: number): Promise<Ended | null> {
+    const process = this.#processes.get(id)
+    if (process === undefined) return null
+    const ended = await process.stop([this.#options.runner], graceMs)
+    if (ended.left.length === 0) this.#processes.delete(id)
+    return ended
+  }
+
+  signal(id: NamespaceId, signal: NodeJS.Signals): boolean {
+    return this.#processes.get(id)?.signal(signal) ?? false
+  }
+
+  /** Ends what was started in a scope, those that need others first. */
+  async settle(scope: NamespaceId, graceMs?: number): Promise<Ended[]> {
+    const own = [...this.#processes.values()].filter(({ request }) => isInScope(request.scope, scope))
+    const ended: Ended[] = []
+    for (const wave of inStopOrder(own.map(({ request }) => request))) {
+      ended.push(...(await Promise.all(wave.map(({ id }) => this.stop(id, graceMs)))).filter((each) => each !== null))
+    }
+    return ended
+  }
+
+  share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
+    return this.#shares.ask(client, key, fingerprint)
+  }
+
+  shared(key: string, outcome: SharedRuntime | { readonly problem: string }): void {
+    this.#shares.tell(key, outcome)
+  }
+
+  /** Ends the run: everything that was started in it, and whatever else was born in it. */
+  end(): Promise<void> {
+    this.#ending ??= this.#endScope(this.#options.runId, this.#options.lastGraceMs).then(this.#onEnd)
+    return this.#ending
+  }
+
+  async #endScope(scope: NamespaceId, graceMs: number): Promise<Ended[]> {
+    const ended = await this.settle(scope, graceMs)
+    // What a command left behind, or a process of a test that nobody has told us of.
+    const mark = { namespace: scope, files: [], known: [] }
+    await stopTree({ mark, leader: null, spared: [this.#options.runner], stopSignal: 'SIGTERM', graceMs })
+    return ended
+  }
+}

@@ -1,0 +1,84 @@
+import type { Identity } from '@custody/runtime'
+import { Deadline, pause, runtimePlatform } from '@custody/runtime/internals'
+import type { Birthmark } from './birthmark.js'
+import { findBornHere } from './find-born-here.js'
+import { type SignalTarget, sendSignal } from './send-signal.js'
+
+/** The first process of a tree, for its parent: while it has not been reaped its group's number is nobody else's. */
+export interface Leader {
+  readonly identity: Identity
+  /** Whether its parent has not reaped it yet. */
+  isUnreaped(): boolean
+}
+
+export interface StopOptions {
+  readonly mark: Birthmark
+  /** Null for what was found without its first process: a leak, or what a dead run left. */
+  readonly leader: Leader | null
+  readonly spared: readonly Identity[]
+  readonly stopSignal: NodeJS.Signals
+  /** Milliseconds between the polite signal and the forced end. */
+  readonly graceMs: number
+}
+
+/** How a tree ended. */
+export interface Stopped {
+  /** The signals that were sent, in order, one entry a round. */
+  readonly signals: readonly NodeJS.Signals[]
+  /** Whether anything had to be killed. */
+  readonly forced: boolean
+  /** What could not be ended. */
+  readonly left: readonly Identity[]
+}
+
+/** This many looks in a row must find nothing: a process between fork and exec shows its parent's face. */
+const EMPTY_LOOKS = 3
+/** How long to go on killing what keeps coming, in milliseconds. */
+const FORCE_MS = 5_000
+
+/**
+ * Ends a tree of processes: one polite signal, time to obey, and then force, until several looks find nothing that was born here.
+ * The tree is looked at before the first signal, while everybody still has its parent.
+ */
+export async function stopTree({ graceMs, leader, mark, spared, stopSignal }: StopOptions): Promise<Stopped> {
+  const signals: NodeJS.Signals[] = []
+  let known = [...mark.known, ...findBornHere(mark, spared)]
+  const find = (): Identity[] => {
+    const found = findBornHere({ ...mark, known }, spared)
+    known = [...known, ...found.filter(({ pid, start }) => !known.some((old) => old.pid === pid && old.start === start))]
+    return found
+  }
+  const note = (signal: NodeJS.Signals, isSent: boolean) => {
+    if (isSent && signals.at(-1) !== signal) signals.push(signal)
+  }
+
+  // To the group, or else to each, but once: what npm forwards to its child must not come a second time.
+  const polite: SignalTarget[] = leader === null ? known.map((identity) => ({ kind: 'process', identity })) : groupOf(leader)
+  for (const target of polite) note(stopSignal, sendSignal(stopSignal, target))
+  // A stopped process takes the signal only when it goes on.
+  for (const target of polite) sendSignal('SIGCONT', target)
+  const haveObeyed = await areGone(() => known, Deadline.after(graceMs))
+  if (haveObeyed && find().length === 0) return { signals, forced: false, left: [] }
+
+  const deadline = Deadline.after(FORCE_MS)
+  for (let empty = 0; empty < EMPTY_LOOKS && !deadline.hasPassed; ) {
+    for (const target of leader === null ? [] : groupOf(leader)) note('SIGKILL', sendSignal('SIGKILL', target))
+    const found = find()
+    empty = found.length === 0 ? empty + 1 : 0
+    for (const identity of found) note('SIGKILL', sendSignal('SIGKILL', { kind: 'process', identity }))
+    if (found.length > 0) await areGone(() => found, Deadline.after(100))
+  }
+  return { signals, forced: true, left: find() }
+}
+
+function groupOf(leader: Leader): SignalTarget[] {
+  return leader.isUnreaped() ? [{ kind: 'group', leader: leader.identity }] : []
+}
+
+async function areGone(processes: () => readonly Identity[], deadline: Deadline): Promise<boolean> {
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
+    if (processes().every(({ pid, start }) => runtimePlatform.readStart(pid) !== start)) return true
+    if (deadline.hasPassed) return false
+    await pause(Math.min(waitMs, deadline.leftMs))
+  }
+}
