@@ -222,6 +222,7 @@ import os from 'node:os'
 import path from 'node:path'
 const retried = (title, fn) => test(title, { retry: 1 }, fn)
 const failing = test.fails
+const limited = (title, fn) => test(title, { timeout: 1_500 }, fn)
 ${shared}`,
   jest: `
 const { custody } = require('@custody/jest')
@@ -232,6 +233,7 @@ const os = require('node:os')
 const path = require('node:path')
 const retried = (title, fn) => { jest.retryTimes(1); test(title, fn) }
 const failing = test.failing
+const limited = (title, fn) => test(title, fn, 1_500)
 ${shared}`,
 }
 

@@ -64,6 +64,9 @@ describeRunners('a started runtime', (runner) => {
         test('ignores its stop signal', async () => {
           await custody.start({ name: 'stubborn', graceMs: 100, command: ['sh', '-c', 'trap "" TERM; echo up; sleep 100'], ready: { log: 'up' } })
         })
+        limited('outlasts its test', async () => {
+          await custody.start({ name: 'never', command: ['node', '-e', 'console.log("still busy"); setInterval(() => {}, 1e3)'], ports: ['http'], ready: { port: 'http' } })
+        })
         describe('in beforeAll', () => {
           let shared
           beforeAll(async () => { shared = await custody.start(api) })
@@ -93,6 +96,14 @@ describeRunners('a started runtime', (runner) => {
     expect(messages).toContain(suite().placeOf('setTimeout(() => process.exit(7), 50)'))
   })
 
+  // G05
+  test('that is not ready when the runner ends its test is stopped, and the test says what it was waiting for', () => {
+    const { messages, status } = suite().test('outlasts its test')
+    expect(status).toBe('failed')
+    expect(messages).toMatch(/Could not start runtime "never": its test ended while it was not ready, after \d+ ms\./)
+    expect(messages).toMatch(/127\.0\.0\.1:\d+ ECONNREFUSED.*still busy/s)
+  })
+
   test('that ignores its stop signal is killed, and that is told', () => {
     passed('ignores its stop signal')
     expect(suite().receiptsOf('stubborn')).toMatchObject([{ forced: true, signals: ['SIGTERM', 'SIGKILL'], left: [] }])
@@ -102,11 +113,11 @@ describeRunners('a started runtime', (runner) => {
   test('that cannot start rejects with what was seen, and leaves nothing', () => {
     const { notes } = suite()
     expect(notes['exits']).toMatch(
-      /^CUSTODY_START_FAILED Could not start runtime "fails": it exited with code 3\.\n[^]*why\nHint: /,
+      /^CUSTODY_START_FAILED Could not start runtime "fails": it exited with code 3\.\n.*why\nHint: /s,
     )
     expect(notes['missing']).toMatch(/^CUSTODY_START_FAILED .*no-such-program in .*: ENOENT\./)
     expect(notes['wrong']).toMatch(/^CUSTODY_INVALID_OPTION .*ready\.port is "none"/)
-    expect(notes['shell']).toMatch(/^CUSTODY_INVALID_OPTION [^]*shell: true/)
+    expect(notes['shell']).toMatch(/^CUSTODY_INVALID_OPTION .*shell: true/s)
     expect(notes['slow']).toMatch(
       /it was not ready after 300 ms\.\n {2}port "http": 127\.0\.0\.1:\d+ ECONNREFUSED, ::1:\d+ ECONNREFUSED/,
     )

@@ -56,6 +56,21 @@ test('outlives garbage of every kind, one after the other', async () => {
   expect(program.output).toBe('ready\n')
 })
 
+test('outlives a client that knows the token and gives it an id that is none', async () => {
+  const { program, locator } = await serve()
+  // The last is more than Node can write again, and less than a line may have.
+  for (const id of ['[1]', '{}', 'true', '['.repeat(12_000) + ']'.repeat(12_000)]) {
+    const client = connectTo(locator)
+    await client.hello(locator)
+    await client.ask('identify', {})
+    client.send(client.seal(`{"jsonrpc":"2.0","id":${id},"method":"shutdown","params":{}}`))
+    await client.dropped
+    expect(client.received).toEqual([])
+  }
+  expect(await isServing(locator)).toBe(true)
+  expect(program.output).toBe('ready\n')
+})
+
 /** The most memory that a process ever held, in bytes. */
 function peakBytes({ pid }: Program): number {
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []

@@ -20,6 +20,7 @@ import type { RunHandle } from '../scope/run-handle.js'
 import { accountFor, settleLocators } from '../scope/settle-locators.js'
 import { settleEnded } from '../scope/settle-started.js'
 import { timeLimits } from '../scope/time-limits.js'
+import { sweepDeadRuns } from '../supervisor/dead-runs.js'
 import { RunSupervisor } from '../supervisor/run-supervisor.js'
 
 /** How a run ended. */
@@ -58,6 +59,13 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, storage, root },
     created: new Date().toISOString(),
   })
+  // Nobody waits for it: what it finds is told at the end.
+  const deadRuns = sweepDeadRuns(dirname(directory)).then((told) =>
+    writeEvents(
+      directory,
+      told.map((text) => ({ type: 'warning', text })),
+    ),
+  )
   const isKept = (events: readonly RunEvent[]) => events.some(({ type }) => type === 'kept')
   let told = 0
 
@@ -65,6 +73,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     handle,
     async settle() {
       const failures = await settleRest(handle, supervisor)
+      await deadRuns
       // In watch mode each re-run tells of its own.
       const events = readEvents(directory).slice(told)
       told += events.length
@@ -74,6 +83,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
       return { summary, text: formatSummary(events), failures }
     },
     async close() {
+      await deadRuns
       await supervisor.end()
       if (!isKept(readEvents(directory))) rmSync(storage, { recursive: true, force: true })
       if (directory !== storage) rmSync(directory, { recursive: true, force: true })

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { CustodyError, Deadline, RpcFailure } from '@custody/runtime/internals'
+import { CustodyError, clock, Deadline, RpcFailure } from '@custody/runtime/internals'
 import { platform } from '../platform/index.js'
 import { readBorn } from '../provenance/own-processes.js'
 import type { SupervisorLink } from '../supervisor/link.js'
@@ -29,6 +29,8 @@ export interface StartPlace {
   readonly link: SupervisorLink
   readonly readyMs: number
   readonly graceMs: number
+  /** Aborts when the scope ends before the runtime is ready. */
+  readonly signal: AbortSignal
 }
 
 /**
@@ -165,6 +167,7 @@ async function untilReady<P extends string>(
     }),
   )
   let cancel = () => {}
+  const { signal } = place
   const outcome = await Promise.race([
     Promise.all(probes).then(() => ({ problem: null, exit: null })),
     exit.then((notice) => {
@@ -173,6 +176,11 @@ async function untilReady<P extends string>(
       return { problem: 'it has exited', exit: notice }
     }),
     new Promise<{ problem: string; exit: null }>((resolve) => {
+      const begun = clock.now()
+      const endEarly = () =>
+        resolve({ problem: `its test ended while it was not ready, after ${Math.round(clock.now() - begun)} ms`, exit: null })
+      signal.addEventListener('abort', endEarly)
+      if (signal.aborted) endEarly()
       cancel = Deadline.after(readyMs).onPassed(() => resolve({ problem: `it was not ready after ${readyMs} ms`, exit: null }))
     }),
   ])

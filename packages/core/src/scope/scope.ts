@@ -45,6 +45,8 @@ export class Scope {
   readonly starters: Map<NamespaceId, Scope> = new Map()
   /** Captures of its tests that this file accounts for. */
   readonly held: CapturedLocator[] = []
+  /** Starts that are under way. What is not ready when the scope ends is stopped, and told. */
+  readonly starting: Map<AbortController, Promise<unknown>> = new Map()
   /** The runtimes that it has started, or shares. */
   readonly uses: Map<string, Use> = new Map()
   readonly #name: () => string
@@ -164,7 +166,13 @@ export class Scope {
 
   /** Whether nothing has happened in it: then there is nothing to capture and nothing to settle. */
   get isIdle(): boolean {
-    return this.birth.spawned === 0 && !this.namespace.isMade && this.siblings.size === 0 && this.uses.size === 0
+    return (
+      this.birth.spawned === 0 &&
+      !this.namespace.isMade &&
+      this.siblings.size === 0 &&
+      this.uses.size === 0 &&
+      this.starting.size === 0
+    )
   }
 }
 

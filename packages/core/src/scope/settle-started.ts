@@ -16,18 +16,31 @@ export interface StartedSettlement {
 
 /** Ends what a scope has started, and looks whether what it used was there all the time. */
 export async function settleStarted(scope: Scope): Promise<StartedSettlement> {
-  if (scope.uses.size === 0) return { events: [], failures: [] }
-  const link = await scope.lease()
+  const unready = await endStarts(scope)
+  if (scope.uses.size === 0) return { events: [], failures: unready }
   try {
+    const link = await scope.lease()
     const exits = unexpectedExits(scope, link)
     const { graceMs } = scope.run.options.timeouts
     const all = await link.call<Ended[]>('settle', { scope: scope.id }, graceMs + STOP_MARGIN_MS)
     const settled = settleEnded(all, scope.run.options, scope.kind === 'file' ? null : scope.name, scope.uses)
-    return { events: [...exits.events, ...settled.events], failures: [...exits.failures, ...settled.failures] }
+    return { events: [...exits.events, ...settled.events], failures: [...unready, ...exits.failures, ...settled.failures] }
   } catch (cause) {
     if (!hasCode(cause, 'CUSTODY_CONNECTION_CLOSED') && !hasCode(cause, 'CUSTODY_ANSWER_TIMEOUT')) throw cause
-    return { events: [], failures: [supervisorLost(scope, cause)] }
+    return { events: [], failures: [...unready, supervisorLost(scope, cause)] }
   }
+}
+
+/** Ends the starts that are under way. The runner's own limit has cut their test short: their error says what they were waiting for. */
+async function endStarts({ starting }: Scope): Promise<CustodyError[]> {
+  const ended = [...starting].map(async ([controller, start]) => {
+    controller.abort()
+    return start.then(
+      () => null,
+      (error: unknown) => error,
+    )
+  })
+  return (await Promise.all(ended)).filter((error) => error instanceof CustodyError)
 }
 
 /** Receipts of ended runtimes, and what is wrong with them. */

@@ -22,9 +22,11 @@ export type Shared<P extends string = string> = Omit<Runtime<P>, 'stop' | typeof
 /** Starts a runtime that ends with the scope. */
 export async function startIn<P extends string>(scope: Scope, spec: StartSpec<P>, site: SpawnSite): Promise<Runtime<P>> {
   const id = `${scope.id}.r${scope.nextNumber()}`
-  const link = await scope.lease()
-  const runtime = await start(spec, placeOf(scope, link, { id, scope: scope.id, name: spec.name }))
-  return use(scope, runtime, site, spec.onExit)
+  return whileStarting(scope, async (signal) => {
+    const link = await scope.lease()
+    const runtime = await start(spec, placeOf(scope, link, { id, scope: scope.id, name: spec.name, signal }))
+    return use(scope, runtime, site, spec.onExit)
+  })
 }
 
 /**
@@ -44,7 +46,11 @@ export async function shareIn<P extends string>(scope: Scope, definition: Defini
     return use(scope, guest(scope, spec as unknown as StartSpec<P>, link, answer.runtime), site, spec.onExit)
   try {
     const id = `${owner}.r${randomInt(2 ** 47)}`
-    const runtime = await start(spec as unknown as StartSpec<P>, placeOf(scope, link, { id, scope: owner, name: spec.name }))
+    const { signal } = new AbortController()
+    const runtime = await start(
+      spec as unknown as StartSpec<P>,
+      placeOf(scope, link, { id, scope: owner, name: spec.name, signal }),
+    )
     await link.call('shared', { key, outcome: sharedOf(runtime) })
     return withoutStop(use(scope, runtime, site, spec.onExit))
   } catch (error) {
@@ -62,7 +68,7 @@ function ownerOf({ file, id, run }: Scope, width: Definition['scope']): string {
 function placeOf(
   scope: Scope,
   link: SupervisorLink,
-  { id, name, scope: owner }: { id: string; name: string; scope: string },
+  { id, name, scope: owner, signal }: { id: string; name: string; scope: string; signal: AbortSignal },
 ): StartPlace {
   const { options, root, storage } = scope.run
   const { graceMs, readyMs } = timeLimits(options)
@@ -72,7 +78,19 @@ function placeOf(
     owner.slice(scope.run.id.length + 1),
     `${name.replace(/[^\w.-]/g, '_')}-${id.slice(id.lastIndexOf('.') + 1)}`,
   )
-  return { id, scope: owner, runDirectory: scope.run.directory, dir, root, env: process.env, link, readyMs, graceMs }
+  return { id, scope: owner, runDirectory: scope.run.directory, dir, root, env: process.env, link, readyMs, graceMs, signal }
+}
+
+/** Notes a start that is under way: the end of its scope ends it. */
+async function whileStarting<T>(scope: Scope, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const starting = begin(controller.signal)
+  scope.starting.set(controller, starting)
+  try {
+    return await starting
+  } finally {
+    scope.starting.delete(controller)
+  }
 }
 
 function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSite, onExit: 'fail' | 'ignore' = 'fail'): R {

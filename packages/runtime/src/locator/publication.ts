@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { CustodyError, hasCode } from '../errors.js'
 import { LOCATOR_BYTES, type Locator } from './locator.js'
@@ -78,10 +78,8 @@ export function putLocator(path: string, locator: Locator, draftName: string): v
 }
 
 async function removeStale(path: string, isGone: (found: Locator) => Promise<boolean>): Promise<void> {
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return
-  const found = readOwnLocator(path)
-  if (found === null)
-    throw failed(path, 'something that is no locator of yours is there', 'move it away, or choose another path.')
+  const found = readInTheWay(path)
+  if (found === null) return
   if (!(await isGone(found))) {
     throw failed(
       path,
@@ -97,6 +95,17 @@ async function removeStale(path: string, isGone: (found: Locator) => Promise<boo
   })
   if (!isDone && isStale()) {
     throw failed(path, 'another runtime is publishing there at this moment', `use that one; if there is none, remove ${claim}.`)
+  }
+}
+
+/** The locator that is there already, or null when nothing is. */
+function readInTheWay(path: string): Locator | null {
+  try {
+    return readLocator(path)
+  } catch (error) {
+    if (hasCode(error, 'CUSTODY_LOCATOR_MISSING')) return null
+    if (!hasCode(error, 'CUSTODY_LOCATOR_INVALID')) throw error
+    throw failed(path, 'something that is no locator of yours is there', 'move it away, or choose another path.', error)
   }
 }
 

@@ -1,0 +1,71 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Identity } from '@custody/runtime'
+import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { findBornHere } from '../tree/find-born-here.js'
+import { readJournal } from './journal.js'
+import { type RunRecord, readRunRecord } from './run-record.js'
+import { sweepRun } from './sweep.js'
+
+/** Milliseconds for what a dead run has left to obey. */
+const GRACE_MS = 2_000
+
+/**
+ * Ends what dead runs have left, with proof that it was born in them, and removes their directories. A run is dead when its runner, its
+ * supervisor and its sentinel are; one that this process cannot judge is left alone.
+ *
+ * @returns a line for people about each
+ */
+export async function sweepDeadRuns(base: string): Promise<string[]> {
+  const told: string[] = []
+  for (const name of existsSync(base) ? readdirSync(base) : []) {
+    const directory = join(base, name)
+    try {
+      const run = readRunRecord(directory)
+      if (run !== null && isDead(run)) told.push(await sweepDeadRun(directory, run))
+    } catch (error) {
+      // The next run tries again. This one has nothing to do with it.
+      told.push(`what a killed run left in ${directory} could not be cleaned up: ${(error as Error).message}`)
+    }
+  }
+  return told
+}
+
+async function sweepDeadRun(directory: string, run: RunRecord): Promise<string> {
+  const left = isOfThisBoot(run) ? await sweepLeft(directory, run) : 0
+  const told = tell(run, endedAfter(directory), left)
+  for (const path of [run.storage, directory]) rmSync(path, { recursive: true, force: true })
+  return told
+}
+
+async function sweepLeft(directory: string, run: RunRecord): Promise<number> {
+  const mark = { namespace: run.id, files: readJournal(directory).flatMap(({ files }) => files), known: [] }
+  const found = findBornHere(mark, [])
+  if (found.length > 0) await sweepRun(directory, run, [], GRACE_MS)
+  return found.length
+}
+
+function isDead({ runner, sentinel, supervisor }: RunRecord): boolean {
+  const here = ownIdentity()
+  if (runner.boot !== here.boot) return true
+  if (runner.pidns !== here.pidns || runner.timens !== here.timens || runner.start === null) return false
+  return [runner, supervisor, sentinel].every((each) => each === null || !isAlive(each))
+}
+
+function isAlive({ pid, start }: Identity): boolean {
+  return runtimePlatform.readStart(pid) === start
+}
+
+function isOfThisBoot({ runner }: RunRecord): boolean {
+  return runner.boot === ownIdentity().boot
+}
+
+/** How many runtimes the supervisor ended when its runner had gone. */
+function endedAfter(directory: string): number {
+  const path = join(directory, 'ended.jsonl')
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean).length : 0
+}
+
+function tell({ created, root }: RunRecord, ended: number, left: number): string {
+  return `the run of ${created} in ${root} was killed: ${ended} of its runtimes were ended right after it, ${left} processes just now.`
+}
