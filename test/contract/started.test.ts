@@ -61,6 +61,15 @@ describeRunners('a started runtime', (runner) => {
           await log.waitFor(/./, { since: length })
           expect(await crash()).toEqual({ code: null, signal: 'SIGKILL', expected: true })
         })
+        test('is restarted', async () => {
+          const db = await custody.start(api)
+          const before = { pid: db.pid, url: db.url }
+          await db.restart()
+          expect(db.url).toBe(before.url)
+          expect(db.pid).not.toBe(before.pid)
+          expect(isAlive(before.pid)).toBe(false)
+          expect(await ask(db.url)).toBe(String(db.pid))
+        })
         test('ignores its stop signal', async () => {
           await custody.start({ name: 'stubborn', graceMs: 100, command: ['sh', '-c', 'trap "" TERM; echo up; sleep 100'], ready: { log: 'up' } })
         })
@@ -87,6 +96,7 @@ describeRunners('a started runtime', (runner) => {
   test('of a run is one for all who ask, and refuses another definition of its name', () => passed('is shared'))
   test('of a run serves the next test too', () => passed('is still shared'))
   test('can be paused, resumed and crashed', () => passed('is paused, resumed and crashed'))
+  test('can be restarted, and keeps its ports', () => passed('is restarted'))
   test('may leave by itself where that is said', () => passed('may exit by itself'))
 
   test('that exits although nobody asked it to makes its test red, at the line that started it', () => {

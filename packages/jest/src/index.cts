@@ -86,29 +86,53 @@ export function defineRuntime<P extends string = never>(definition: Definition<P
 
 function runtimeOf<P extends string>(outer: Runtime<P>): Runtime<P> {
   const stop = () => wrap(() => outer.stop())
-  return {
-    ...sharedOf(outer),
-    stop,
-    [Symbol.asyncDispose]: () => stop().then(() => undefined),
-  }
+  return Object.defineProperties(
+    { stop, restart: () => guard(() => outer.restart()), [Symbol.asyncDispose]: () => stop().then(() => undefined) },
+    Object.getOwnPropertyDescriptors(sharedOf(outer)),
+  ) as unknown as Runtime<P>
 }
 
 function sharedOf<P extends string>(outer: Shared<P>): Shared<P> {
-  const { instance, log, match, name, pid, url } = outer
-  const own = JSON.parse(
-    JSON.stringify({ dir: outer.dir, env: outer.env, identity: outer.identity, ports: outer.ports }),
-  ) as Pick<Shared<P>, 'dir' | 'env' | 'identity' | 'ports'>
+  const { log } = outer
   return {
-    ...own,
-    ...{ name, pid, instance, url },
-    match: match && matchOf(match),
+    get name() {
+      return outer.name
+    },
+    get pid() {
+      return outer.pid
+    },
+    get instance() {
+      return outer.instance
+    },
+    get url() {
+      return outer.url
+    },
+    get dir() {
+      return outer.dir
+    },
+    get identity() {
+      return { ...outer.identity }
+    },
+    get ports() {
+      return { ...outer.ports }
+    },
+    get env() {
+      return { ...outer.env }
+    },
+    get match() {
+      return outer.match && matchOf(outer.match)
+    },
+    get exited() {
+      return wrap(() => outer.exited)
+    },
     log: {
-      path: log.path,
+      get path() {
+        return log.path
+      },
       text: () => log.text(),
       tail: (lines) => log.tail(lines),
       waitFor: (pattern, options) => guard(() => log.waitFor(pattern, options)).then(matchOf),
     },
-    exited: wrap(() => outer.exited),
     pause: () => wrap(() => outer.pause()),
     resume: () => wrap(() => outer.resume()),
     kill: (signal) => wrap(() => outer.kill(signal)),

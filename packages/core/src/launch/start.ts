@@ -59,20 +59,31 @@ async function startOnce<P extends string>(
   { ports, release }: Reservation<P>,
   attempt: number,
 ): Promise<Runtime<P>> {
+  let launches = attempt - 1
+  const launch = () => launchOnce(spec, place, ports, ++launches, release)
+  return runtimeOf(await launch(), launch)
+}
+
+async function launchOnce<P extends string>(
+  spec: StartSpec<P>,
+  place: StartPlace,
+  ports: Readonly<Record<P, number>>,
+  launches: number,
+  release: () => void,
+): Promise<Launched<P>> {
   const { link } = place
-  const id = attempt === 1 ? place.id : `${place.id}x${attempt}`
+  const id = launches === 1 ? place.id : `${place.id}x${launches}`
   const request = requestOf(spec, { ...place, id }, ports)
   const spawned = await spawn(request, link)
   const exit = link.exitOf(id)
   const watch = await untilReady(spec, request, spawned, ports, place, exit)
   if (watch.problem === null) {
     const identity = spec.daemonizes ? adopt(request, spawned) : spawned.identity
-    const launched: Launched<P> = {
+    return {
       ...{ id, name: spec.name, identity, match: watch.match, env: request.env, dir: place.dir },
       ...{ log: new LogFile(spawned.logs.stdout), graceMs: request.graceMs, link, exit, onStopped: release },
       ports: withPortsOf(ports, watch.match),
     }
-    return runtimeOf(launched)
   }
   await link.call('stop', { id }, request.graceMs + STOP_MARGIN_MS)
   throw startFailed(spec.name, request, spawned, watch)

@@ -45,6 +45,8 @@ export interface Runtime<P extends string = string> extends AsyncDisposable {
   readonly exited: Promise<RuntimeExit>
   /** Ends it and everything that was born of it. Resolves when all exits were observed. @throws CUSTODY_NOT_STOPPED */
   stop(): Promise<Ended>
+  /** Stops it, and starts it again with the same ports. What is read of it afterwards is of the new process. */
+  restart(): Promise<void>
   /** Stops its processes in their tracks. */
   pause(): Promise<void>
   resume(): Promise<void>
@@ -73,52 +75,84 @@ export interface Launched<P extends string> {
 /** What a stop may take beyond the grace: looks, force, and the way of the answer, in milliseconds. */
 export const STOP_MARGIN_MS = 15_000
 
-/** The handle of a runtime that is ready. */
-export function runtimeOf<P extends string>(launched: Launched<P>): Runtime<P> {
-  const { dir, env, exit, graceMs, id, identity, link, log, match, name, ports } = launched
-  const exited = exit.then(({ exit: { code, signal }, expected }) => ({ code, signal, expected }))
-  const signal = async (name: NodeJS.Signals) => void (await link.call('signal', { id, signal: name }))
+/**
+ * The handle of a runtime that is ready.
+ * @param relaunch starts it once more, with the same ports
+ */
+export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => Promise<Launched<P>>): Runtime<P> {
+  let current = first
   let stopping: Promise<Ended> | null = null
-  const stop = () => {
-    stopping ??= stopNow()
-    return stopping
+
+  const signal = async (name: NodeJS.Signals) => {
+    await current.link.call('signal', { id: current.id, signal: name })
   }
-  const stopNow = async () => {
+  const exited = async () => {
+    const { exit, expected } = await current.exit
+    return { ...exit, expected }
+  }
+  const end = async () => {
+    const { graceMs, id, link, name } = current
     const ended = await link.call<Ended>('stop', { id }, graceMs + STOP_MARGIN_MS)
-    launched.onStopped()
     if (ended.left.length > 0) throw notStopped(name, ended)
     return ended
   }
-  const [first] = Object.values<number>(ports)
+  const stop = () => {
+    stopping ??= end().finally(() => current.onStopped())
+    return stopping
+  }
+
   return {
-    name,
-    pid: identity.pid,
-    identity,
-    instance: id,
-    url: first === undefined ? '' : `http://127.0.0.1:${first}`,
-    ports,
-    match,
-    env,
-    dir,
-    log: {
-      path: log.path,
-      text: () => log.text(),
-      tail: (lines) => log.tail(lines),
-      waitFor: (pattern, options) => waitForLog(launched, pattern, options),
+    name: first.name,
+    dir: first.dir,
+    env: first.env,
+    url: urlOf(first.ports),
+    get pid() {
+      return current.identity.pid
     },
-    exited,
+    get identity() {
+      return current.identity
+    },
+    get instance() {
+      return current.id
+    },
+    get ports() {
+      return current.ports
+    },
+    get match() {
+      return current.match
+    },
+    get exited() {
+      return exited()
+    },
+    log: {
+      get path() {
+        return current.log.path
+      },
+      text: () => current.log.text(),
+      tail: (lines) => current.log.tail(lines),
+      waitFor: (pattern, options) => waitForLog(current, pattern, options),
+    },
     stop,
+    async restart() {
+      await end()
+      current = await relaunch()
+    },
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     kill: signal,
     async crash() {
       await signal('SIGKILL')
-      return exited
+      return exited()
     },
     async [Symbol.asyncDispose]() {
       await stop()
     },
   }
+}
+
+function urlOf(ports: Readonly<Record<string, number>>): string {
+  const [first] = Object.values(ports)
+  return first === undefined ? '' : `http://127.0.0.1:${first}`
 }
 
 export function notStopped(name: string, { left, tookMs }: Pick<Ended, 'left' | 'tookMs'>): CustodyError {

@@ -4,7 +4,7 @@ import { CustodyError } from '@custody/runtime/internals'
 import { LogFile } from '../launch/log-file.js'
 import { type StartPlace, start } from '../launch/start.js'
 import type { StartSpec } from '../launch/start-spec.js'
-import { type Runtime, runtimeOf, STOP_MARGIN_MS } from '../launch/started-runtime.js'
+import { type Launched, type Runtime, runtimeOf, STOP_MARGIN_MS } from '../launch/started-runtime.js'
 import type { SpawnSite } from '../namespace/birth.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { ShareAnswer, SharedRuntime } from '../supervisor/protocol.js'
@@ -17,7 +17,7 @@ export interface Definition<P extends string = string> extends StartSpec<P> {
 }
 
 /** A runtime that others use too: nobody stops it alone. */
-export type Shared<P extends string = string> = Omit<Runtime<P>, 'stop' | typeof Symbol.asyncDispose>
+export type Shared<P extends string = string> = Omit<Runtime<P>, 'stop' | 'restart' | typeof Symbol.asyncDispose>
 
 /** Starts a runtime that ends with the scope. */
 export async function startIn<P extends string>(scope: Scope, spec: StartSpec<P>, site: SpawnSite): Promise<Runtime<P>> {
@@ -94,8 +94,15 @@ async function whileStarting<T>(scope: Scope, begin: (signal: AbortSignal) => Pr
 }
 
 function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSite, onExit: 'fail' | 'ignore' = 'fail'): R {
-  scope.uses.set(runtime.instance, { name: runtime.name, onExit, site, tail: () => runtime.log.tail(20) })
-  return runtime
+  const note = () => scope.uses.set(runtime.instance, { name: runtime.name, onExit, site, tail: () => runtime.log.tail(20) })
+  note()
+  const { restart } = runtime
+  return Object.assign(runtime, {
+    async restart() {
+      await restart()
+      note()
+    },
+  })
 }
 
 function sharedOf(runtime: Runtime<string>): SharedRuntime {
@@ -114,7 +121,7 @@ function sharedOf(runtime: Runtime<string>): SharedRuntime {
 
 function guest<P extends string>(scope: Scope, spec: StartSpec<P>, link: SupervisorLink, shared: SharedRuntime): Runtime<P> {
   const { dir, env, groups, id, identity, logs, match, ports } = shared
-  return runtimeOf<P>({
+  const launched: Launched<P> = {
     ...{ id, name: spec.name, identity, dir, env, link },
     ports: ports as Readonly<Record<P, number>>,
     match:
@@ -124,11 +131,18 @@ function guest<P extends string>(scope: Scope, spec: StartSpec<P>, link: Supervi
     graceMs: spec.graceMs ?? timeLimits(scope.run.options).graceMs,
     exit: link.exitOf(id),
     onStopped: () => {},
-  })
+  }
+  // Who shares a runtime does not restart it.
+  return runtimeOf<P>(launched, () => Promise.resolve(launched))
 }
 
 /** Nobody stops alone what others use too. */
-function withoutStop<P extends string>({ [Symbol.asyncDispose]: _dispose, stop: _stop, ...shared }: Runtime<P>): Shared<P> {
+function withoutStop<P extends string>({
+  [Symbol.asyncDispose]: _dispose,
+  restart: _restart,
+  stop: _stop,
+  ...shared
+}: Runtime<P>): Shared<P> {
   return shared
 }
 
