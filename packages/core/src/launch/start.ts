@@ -6,6 +6,7 @@ import { platform } from '../platform/index.js'
 import { readBorn } from '../provenance/own-processes.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { ExitNotice, Spawned, SpawnRequest } from '../supervisor/protocol.js'
+import { birthmarkOf } from '../tree/birthmark.js'
 import { fileIdOf } from '../tree/file-id.js'
 import { findBornHere } from '../tree/find-born-here.js'
 import { LogFile } from './log-file.js'
@@ -155,7 +156,7 @@ async function untilReady<P extends string>(
   const conditions = [spec.ready ?? []].flat() as readonly Ready[]
   const readyMs = spec.readyMs ?? place.readyMs
   const over = new AbortController()
-  const mark = { namespace: request.id, files: [logs.stdout, logs.stderr].map(fileIdOf), known: [identity] }
+  const mark = birthmarkOf(request.id, [logs.stdout, logs.stderr].map(fileIdOf), identity)
   const observed = conditions.map(() => '')
   let match: RegExpMatchArray | null = null
   const [first] = Object.values<number>(ports)
@@ -203,7 +204,7 @@ async function untilReady<P extends string>(
 
 /** The oldest process that a daemonizing command has left. Its PID file is not asked. */
 function adopt(request: SpawnRequest, { identity, logs }: Spawned): Identity {
-  const mark = { namespace: request.id, files: [logs.stdout, logs.stderr].map(fileIdOf), known: [identity] }
+  const mark = birthmarkOf(request.id, [logs.stdout, logs.stderr].map(fileIdOf), identity)
   const [oldest] = findBornHere(mark, []).sort((a, b) => Number(a.start) - Number(b.start))
   return oldest ?? identity
 }

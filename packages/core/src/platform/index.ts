@@ -25,7 +25,7 @@ export interface Platform {
   listProcesses(): ProcessEntry[]
   /** From the initial environment. A program may have overwritten it: absence proves nothing. */
   readInitialVariable(pid: number, name: string): InitialVariable
-  /** Whether one of the descriptors of a process is one of these files. */
+  /** Whether a process has one of these files open for writing. Who only reads a log, as a pager or a test does, was not born of it. */
   holdsFile(pid: number, files: readonly { readonly dev: number; readonly ino: number }[]): boolean
   /** The kernel's numbers of the sockets that listen on a TCP port; null where the platform does not tell. */
   listListeners(port: number): number[] | null

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { parseStat, readOrNull } from '@custody/runtime/internals'
 import type { Platform, ProcessEntry } from './index.js'
 
@@ -31,7 +31,10 @@ export const linux: Platform = {
     const names = readOrNull(() => readdirSync(directory)) ?? []
     return names.some((name) => {
       const stat = readOrNull(() => statSync(`${directory}/${name}`))
-      return stat !== null && files.some(({ dev, ino }) => dev === stat.dev && ino === stat.ino)
+      if (stat === null || !files.some(({ dev, ino }) => dev === stat.dev && ino === stat.ino)) return false
+      // The mode of the link says how the descriptor was opened.
+      const link = readOrNull(() => lstatSync(`${directory}/${name}`))
+      return link !== null && (link.mode & 0o200) !== 0
     })
   },
 

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { sinceOf } from '../tree/birthmark.js'
 import { findBornHere } from '../tree/find-born-here.js'
 import { readJournal } from './journal.js'
 import { type RunRecord, readRunRecord } from './run-record.js'
@@ -39,7 +40,12 @@ async function sweepDeadRun(directory: string, run: RunRecord): Promise<string> 
 }
 
 async function sweepLeft(directory: string, run: RunRecord): Promise<number> {
-  const mark = { namespace: run.id, files: readJournal(directory).flatMap(({ files }) => files), known: [] }
+  const mark = {
+    namespace: run.id,
+    files: readJournal(directory).flatMap(({ files }) => files),
+    known: [],
+    ...sinceOf(run.runner),
+  }
   const found = findBornHere(mark, [])
   if (found.length > 0) await sweepRun(directory, run, [], GRACE_MS)
   return found.length

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { clock, ownIdentity, runtimePlatform } from '@custody/runtime/internals'
 import { spawnStyle } from '../platform/index.js'
+import { birthmarkOf } from '../tree/birthmark.js'
 import { type FileId, fileIdOf } from '../tree/file-id.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { type Leader, stopTree } from '../tree/stop-tree.js'
@@ -97,7 +98,7 @@ export class ManagedProcess implements Leader {
     const { id, name, scope, stopSignal } = this.request
     const expected = this.exit === null || this.#isAskedToStop
     this.#isAskedToStop = true
-    const mark = { namespace: id, files: this.files, known: this.identity.start === null ? [] : [this.identity] }
+    const mark = birthmarkOf(id, this.files, this.identity)
     const { forced, left, signals } = await stopTree({ mark, leader: this, spared, stopSignal, graceMs })
     // Its parent is this process: the status comes as soon as it has been reaped.
     if (left.length === 0) await this.exited

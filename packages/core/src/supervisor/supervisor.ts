@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { isInScope } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
+import { sinceOf } from '../tree/birthmark.js'
 import { stopTree } from '../tree/stop-tree.js'
 import { writeJournal } from './journal.js'
 import { ManagedProcess } from './managed-process.js'
@@ -115,7 +116,7 @@ export class Supervisor {
   async #endScope(scope: NamespaceId, graceMs: number): Promise<Ended[]> {
     const ended = await this.settle(scope, graceMs)
     // What a command left behind, or a process of a test that nobody has told us of.
-    const mark = { namespace: scope, files: [], known: [] }
+    const mark = { namespace: scope, files: [], known: [], ...sinceOf(this.#options.runner) }
     await stopTree({ mark, leader: null, spared: [this.#options.runner], stopSignal: 'SIGTERM', graceMs })
     return ended
   }

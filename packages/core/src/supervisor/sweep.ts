@@ -1,4 +1,5 @@
 import type { Identity } from '@custody/runtime'
+import { sinceOf } from '../tree/birthmark.js'
 import { type Stopped, stopTree } from '../tree/stop-tree.js'
 import { readJournal } from './journal.js'
 import type { RunRecord } from './run-record.js'
@@ -14,6 +15,7 @@ export function sweepRun(runDirectory: string, run: RunRecord, spared: readonly 
   const mark = {
     namespace: run.id,
     files: journal.flatMap(({ files }) => files),
+    ...sinceOf(run.runner),
     known: journal.map(({ identity }) => identity).filter(({ start }) => start !== null),
   }
   return stopTree({ mark, leader: null, spared, stopSignal: 'SIGTERM', graceMs })

@@ -4,10 +4,21 @@ import type { FileId } from './file-id.js'
 
 /** What shows that a process was born somewhere: evidence that the kernel has, and no file, name, port or user. */
 export interface Birthmark {
+  /** A start time that nothing born here is older than: the rest of the machine need not be looked at closely. */
+  readonly since?: string
   /** Its initial environment carries this namespace or one below it. Programs overwrite it: absence proves nothing. */
   readonly namespace: NamespaceId
-  /** One of its descriptors is a file that Custody opened for it. Some programs close them, others keep them for their daemons. */
+  /** One of its descriptors writes to a file that Custody opened for it. Some programs close them, others keep them for their daemons. */
   readonly files: readonly FileId[]
   /** It is, or descends from, one of these, as long as they live. */
   readonly known: readonly Identity[]
+}
+
+/** What shows that a process was born of a runtime: nothing of it is older than its first process. */
+export function birthmarkOf(namespace: NamespaceId, files: readonly FileId[], first: Identity): Birthmark {
+  return { namespace, files, known: first.start === null ? [] : [first], ...sinceOf(first) }
+}
+
+export function sinceOf({ start }: Identity): Pick<Birthmark, 'since'> {
+  return start === null ? {} : { since: start }
 }

@@ -11,10 +11,14 @@ import type { Birthmark } from './birthmark.js'
  * @param spared those that are never targets, whatever they carry: the test run itself
  */
 export function findBornHere(mark: Birthmark, spared: readonly Identity[]): Identity[] {
+  const { since } = mark
   const table = platform.listProcesses()
   const sparedPids = sparedIn(table, spared)
   const found = new Map<number, ProcessEntry>()
-  for (const process of table) if (!sparedPids.has(process.pid) && isMarked(process, mark)) found.set(process.pid, process)
+  for (const process of table) {
+    const isOlder = since !== undefined && platform.isOlder(process.start, since) === true
+    if (!isOlder && !sparedPids.has(process.pid) && isMarked(process, mark)) found.set(process.pid, process)
+  }
   // Children of what was found, and their children, until there are no more.
   for (let size = -1; size !== found.size; ) {
     size = found.size

@@ -1,0 +1,179 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Identity } from '@custody/runtime'
+import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { buildSync } from 'esbuild'
+import { expect, onTestFinished, test } from 'vitest'
+import { startProgram } from '../../../../test/runtime/start-program.js'
+import { type SignalTarget, sendSignal, witnessSignals } from './send-signal.js'
+
+const identityOf = (pid: number): Identity => ({ ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) })
+
+function witness(): { signal: NodeJS.Signals; target: SignalTarget }[] {
+  const seen: ReturnType<typeof witness> = []
+  witnessSignals((signal, target) => seen.push({ signal, target }))
+  onTestFinished(() => witnessSignals(() => {}))
+  return seen
+}
+
+/**
+ * Runs a script in a pid namespace of its own, where numbers are small, nobody else lives, and the next number can be chosen.
+ * What it prints is JSON.
+ */
+function inPidNamespace(script: string): unknown {
+  const preamble = `
+    import { spawn } from 'node:child_process'
+    import { once } from 'node:events'
+    import { writeFileSync } from 'node:fs'
+    import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+    import { sendSignal, witnessSignals } from './send-signal.js'
+    import { stopTree } from './stop-tree.js'
+    const identityOf = (pid) => ({ ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) })
+    const start = async (options = {}) => {
+      const child = spawn('sleep', ['1000'], { stdio: 'ignore', ...options })
+      await once(child, 'spawn')
+      return child
+    }
+    const end = async (child) => {
+      const exited = once(child, 'exit')
+      child.kill('SIGKILL')
+      await exited
+    }
+    const sent = []
+    witnessSignals((signal, target) => sent.push(signal))
+    /** Another process that has the number of this one, which has ended. */
+    const replace = async (child, options) => {
+      await end(child)
+      writeFileSync('/proc/sys/kernel/ns_last_pid', String(child.pid - 1))
+      const stranger = await start(options)
+      if (stranger.pid !== child.pid) throw new Error('the number was not reused')
+      return stranger
+    }
+    /** Whether start times differ: they are counted in hundredths of a second. */
+    const isNextTick = async (than) => {
+      for (;;) {
+        const probe = await start()
+        const { start: now } = identityOf(probe.pid)
+        await end(probe)
+        if (now !== than) return
+      }
+    }`
+  const { outputFiles } = buildSync({
+    stdin: { contents: `${preamble}\n${script}`, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    write: false,
+  })
+  const [program = ''] = outputFiles.map(({ text }) => text)
+  const asRoot = process.geteuid?.() === 0 ? [] : ['--map-root-user']
+  const unshare = [...asRoot, '--pid', '--fork', '--kill-child', '--mount-proc']
+  const output = execFileSync('unshare', [...unshare, process.execPath, '--input-type=module'], {
+    encoding: 'utf8',
+    input: program,
+  })
+  return JSON.parse(output)
+}
+
+test('reaches the very process', async () => {
+  const program = startProgram('processes/waiting.js')
+  await program.printed(/ready/)
+  const seen = witness()
+  const target: SignalTarget = { kind: 'process', identity: identityOf(program.pid) }
+  expect(sendSignal('SIGINT', target)).toBe(true)
+  expect(await program.exited).toEqual({ code: null, signal: 'SIGINT' })
+  expect(seen).toEqual([{ signal: 'SIGINT', target }])
+})
+
+test('says that nothing was sent to one that has ended', async () => {
+  const program = startProgram('processes/waiting.js')
+  await program.printed(/ready/)
+  const identity = identityOf(program.pid)
+  program.child.kill('SIGKILL')
+  await program.exited
+  const seen = witness()
+  expect(sendSignal('SIGTERM', { kind: 'process', identity })).toBe(false)
+  expect(sendSignal('SIGTERM', { kind: 'group', leader: identity })).toBe(false)
+  expect(seen).toEqual([])
+})
+
+test('sends nothing without a start time, or with another one', async () => {
+  const program = startProgram('processes/counting-signals.js')
+  await program.printed(/ready/)
+  const identity = identityOf(program.pid)
+  const seen = witness()
+  for (const start of [null, '1']) {
+    expect(sendSignal('SIGTERM', { kind: 'process', identity: { ...identity, start } })).toBe(false)
+    expect(sendSignal('SIGTERM', { kind: 'group', leader: { ...identity, start } })).toBe(false)
+  }
+  expect(seen).toEqual([])
+})
+
+test('leaves a reused pid alone, as a process and as a group', () => {
+  const result = inPidNamespace(`
+    const first = await start({ detached: true })
+    const identity = identityOf(first.pid)
+    await isNextTick(identity.start)
+    const stranger = await replace(first, { detached: true })
+    const answers = [
+      sendSignal('SIGKILL', { kind: 'process', identity }),
+      sendSignal('SIGKILL', { kind: 'group', leader: identity }),
+    ]
+    const stopped = await stopTree({
+      mark: { namespace: 'none', files: [], known: [identity] },
+      leader: { identity, isUnreaped: () => true }, spared: [], stopSignal: 'SIGTERM', graceMs: 0,
+    })
+    // The same words, to the one who is there.
+    const isThere = sendSignal('SIGKILL', { kind: 'process', identity: identityOf(stranger.pid) })
+    const [, endedBy] = await once(stranger, 'exit')
+    console.log(JSON.stringify({ answers, stopped, isThere, endedBy, sent }))`)
+  expect(result).toEqual({
+    answers: [false, false],
+    stopped: { signals: [], forced: false, left: [] },
+    isThere: true,
+    endedBy: 'SIGKILL',
+    sent: ['SIGKILL'],
+  })
+})
+
+test('sends nothing to the numbers that mean many, the first process, itself, or nobody', () => {
+  // Inside of a namespace of their own: a mistake here would otherwise end the machine's processes.
+  const result = inPidNamespace(`
+    const bystander = await start()
+    const own = ownIdentity()
+    const starts = [own.start, identityOf(1).start, identityOf(bystander.pid).start, '1', '', 'NaN']
+    const numbers = [-1, 0, 1, own.pid, -bystander.pid, NaN, Infinity, 1.5, 2 ** 22 + 1, 2 ** 31, 2 ** 32 + bystander.pid]
+    const answers = numbers.flatMap((pid) => starts.flatMap((start) => ['process', 'group'].map((kind) => {
+      const identity = { ...own, pid, start }
+      return sendSignal('SIGKILL', { kind, identity, leader: identity })
+    })))
+    const isAlive = identityOf(bystander.pid).start !== null
+    await end(bystander)
+    console.log(JSON.stringify({ answers: [...new Set(answers)], count: answers.length, isAlive, sent }))`)
+  expect(result).toEqual({ answers: [false], count: 132, isAlive: true, sent: [] })
+})
+
+test('reaches the group of a leader that has ended and was not reaped yet', () => {
+  const result = inPidNamespace(`
+    // The parent never asks how its child ended, so that this goes on to hold its number. Its group has another member.
+    const parent = spawn('/bin/sh', ['-c', 'setsid sh -c "sleep 1000 & echo \\\\$\\\\$ \\\\$!" & exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const [line] = await once(parent.stdout.setEncoding('utf8'), 'data')
+    const [leader, member] = line.trim().split(' ').map(Number)
+    const identity = identityOf(leader)
+    const startOf = (pid) => runtimePlatform.readStart(pid)
+    while (startOf(leader) !== null) await new Promise(setImmediate)
+    const holder = { ...ownIdentity(), pid: leader, start: process.getBuiltinModule('fs').readFileSync('/proc/' + leader + '/stat', 'latin1').split(') ')[1].split(' ')[19] }
+    const asProcess = sendSignal('SIGKILL', { kind: 'process', identity: holder })
+    const asGroup = sendSignal('SIGKILL', { kind: 'group', leader: holder })
+    while (startOf(member) !== null) await new Promise(setImmediate)
+    await end(parent)
+    console.log(JSON.stringify({ asProcess, asGroup, sent, hadNumber: holder.start.length > 0 }))`)
+  expect(result).toEqual({ asProcess: false, asGroup: true, sent: ['SIGKILL'], hadNumber: true })
+})
+
+test('reports a fault of the call, like a signal that does not exist', async () => {
+  const program = startProgram('processes/waiting.js')
+  await program.printed(/ready/)
+  const target: SignalTarget = { kind: 'process', identity: identityOf(program.pid) }
+  expect(() => sendSignal('SIGNONE' as NodeJS.Signals, target)).toThrow(expect.objectContaining({ code: 'ERR_UNKNOWN_SIGNAL' }))
+})

@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { openSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Identity } from '@custody/runtime'
+import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { expect, onTestFinished, test } from 'vitest'
+import { startProgram } from '../../../../test/runtime/start-program.js'
+import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
+import { newRunId } from '../namespace/namespace-id.js'
+import { fileIdOf } from './file-id.js'
+import { findBornHere } from './find-born-here.js'
+import { type SignalTarget, witnessSignals } from './send-signal.js'
+import { type Leader, type StopOptions, stopTree } from './stop-tree.js'
+
+/** More than a test will wait for what should not have to be waited for. */
+const LONG_MS = 30_000
+
+const identityOf = (pid: number): Identity => ({ ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) })
+const isAlive = ({ pid, start }: Identity) => runtimePlatform.readStart(pid) === start
+
+interface Tree {
+  readonly leader: Leader
+  readonly options: StopOptions
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  output(): Promise<string>
+  /** Resolves when its output matches. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>
+}
+
+/** Starts a program as the supervisor does: in a group of its own, with a namespace and a log that it writes to. */
+async function startTree(program: string, ...args: string[]): Promise<Tree> {
+  const namespace = newRunId(null)
+  const log = join(temporaryDirectory(), 'log')
+  const descriptor = openSync(log, 'a', 0o600)
+  const path = fileURLToPath(new URL(`../../../../test/programs/processes/${program}`, import.meta.url))
+  const child = spawn(process.execPath, [path, ...args], {
+    detached: true,
+    env: { PATH: process.env['PATH'], CUSTODY_NAMESPACE: `${namespace}:/run/x` },
+    stdio: ['ignore', 'pipe', 'ignore', descriptor],
+  })
+  const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }))
+  await once(child, 'spawn')
+  let output = ''
+  let look = () => {}
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+    look()
+  })
+  const leader: Leader = {
+    identity: identityOf(child.pid as number),
+    isUnreaped: () => child.exitCode === null && child.signalCode === null,
+  }
+  const mark = { namespace, files: [fileIdOf(log)], known: [leader.identity] }
+  const options: StopOptions = { mark, leader, spared: [], stopSignal: 'SIGTERM', graceMs: LONG_MS }
+  onTestFinished(async () => {
+    await stopTree({ ...options, graceMs: 0 })
+    await exited
+  })
+  return {
+    leader,
+    options,
+    exited,
+    async output() {
+      if (!child.stdout.readableEnded) await once(child.stdout, 'end')
+      return output
+    },
+    printed: (pattern) =>
+      new Promise((resolve) => {
+        look = () => {
+          const match = pattern.exec(output)
+          if (match !== null) resolve(match)
+        }
+        look()
+      }),
+  }
+}
+
+function witness(): { signal: NodeJS.Signals; target: SignalTarget }[] {
+  const seen: ReturnType<typeof witness> = []
+  witnessSignals((signal, target) => seen.push({ signal, target }))
+  onTestFinished(() => witnessSignals(() => {}))
+  return seen
+}
+
+test('ends a tree by one polite signal to its group, and kills nobody who obeys', async () => {
+  const { exited, leader, options, printed } = await startTree('obeying-slowly.js')
+  await printed(/ready/)
+  const seen = witness()
+  expect(await stopTree(options)).toEqual({ signals: ['SIGTERM'], forced: false, left: [] })
+  expect(await exited).toEqual({ code: 0, signal: null })
+  const group: SignalTarget = { kind: 'group', leader: leader.identity }
+  expect(seen).toEqual([
+    { signal: 'SIGTERM', target: group },
+    { signal: 'SIGCONT', target: group },
+  ])
+})
+
+test('uses the stop signal that it is given', async () => {
+  const { exited, options, printed } = await startTree('waiting.js')
+  await printed(/ready/)
+  expect(await stopTree({ ...options, stopSignal: 'SIGINT' })).toMatchObject({ signals: ['SIGINT'], forced: false })
+  expect(await exited).toEqual({ code: null, signal: 'SIGINT' })
+})
+
+test('kills who does not obey, after one polite signal', async () => {
+  const { exited, options, output, printed } = await startTree('counting-signals.js')
+  await printed(/ready/)
+  const stopping = stopTree({ ...options, graceMs: 300 })
+  await printed(/SIGTERM 1/)
+  expect(await stopping).toEqual({ signals: ['SIGTERM', 'SIGKILL'], forced: true, left: [] })
+  expect(await exited).toEqual({ code: null, signal: 'SIGKILL' })
+  expect(await output()).not.toContain('SIGTERM 2')
+})
+
+test('has a paused tree go on, so that it can obey', async () => {
+  const { exited, leader, options, printed } = await startTree('obeying-slowly.js')
+  await printed(/ready/)
+  process.kill(leader.identity.pid, 'SIGSTOP')
+  expect(await stopTree(options)).toMatchObject({ forced: false })
+  expect(await exited).toEqual({ code: 0, signal: null })
+})
+
+test('ends descendants in sessions of their own that carry no mark, by their parents as they were before the first signal', async () => {
+  const { exited, options, printed } = await startTree('parent-of-many.js')
+  await printed(/all there/)
+  const family = findBornHere(options.mark, [])
+  expect(family).toHaveLength(3)
+  await stopTree({ ...options, graceMs: 0 })
+  await exited
+  expect(family.filter(isAlive)).toEqual([])
+})
+
+test.each(['', 'bare', 'silent'])('asks a daemon politely that its first process has left behind %s', async (how) => {
+  const { exited, leader, options, printed } = await startTree('leaving-a-daemon.js', how, 'obeying-slowly.js')
+  const daemon = identityOf(Number((await printed(/left (\d+)/))[1]))
+  // Its stdout is the daemon's, too.
+  if (how !== 'silent') await printed(/ready/)
+  expect(await exited).toEqual({ code: 0, signal: null })
+  const seen = witness()
+  expect(await stopTree(options)).toMatchObject({ signals: ['SIGTERM'], forced: false, left: [] })
+  expect(isAlive(daemon)).toBe(false)
+  expect(seen).not.toContainEqual(expect.objectContaining({ target: { kind: 'group', leader: leader.identity } }))
+})
+
+test('kills what comes anew while it is being stopped, until nothing comes any more', async () => {
+  const { exited, options, output, printed } = await startTree('replacing-its-child.js', '1000')
+  await printed(/started/)
+  expect(await stopTree({ ...options, graceMs: 0 })).toEqual({ signals: ['SIGTERM', 'SIGKILL'], forced: true, left: [] })
+  await exited
+  expect(findBornHere(options.mark, [])).toEqual([])
+  expect(await output()).toContain('started')
+})
+
+test('without a leader, asks each of them once', async () => {
+  const first = startProgram('processes/counting-signals.js')
+  const second = startProgram('processes/counting-signals.js')
+  await Promise.all([first.printed(/ready/), second.printed(/ready/)])
+  const known = [identityOf(first.pid), identityOf(second.pid)]
+  const seen = witness()
+  const stopping = stopTree({
+    mark: { namespace: newRunId(null), files: [], known },
+    leader: null,
+    spared: [],
+    stopSignal: 'SIGTERM',
+    graceMs: 200,
+  })
+  await Promise.all([first.printed(/SIGTERM 1/), second.printed(/SIGTERM 1/)])
+  expect(await stopping).toEqual({ signals: ['SIGTERM', 'SIGKILL'], forced: true, left: [] })
+  const asked = seen
+    .filter(({ signal }) => signal === 'SIGTERM')
+    .map(({ target }) => target.kind === 'process' && target.identity)
+  expect(asked).toEqual(expect.arrayContaining(known))
+  expect(asked).toHaveLength(2)
+  expect(await Promise.all([first.exited, second.exited])).toEqual([
+    { code: null, signal: 'SIGKILL' },
+    { code: null, signal: 'SIGKILL' },
+  ])
+})
+
+test('sends no signal to who is spared, though it is known', async () => {
+  const program = startProgram('processes/counting-signals.js')
+  await program.printed(/ready/)
+  const identity = identityOf(program.pid)
+  const seen = witness()
+  const mark = { namespace: newRunId(null), files: [], known: [identity] }
+  const stopped = await stopTree({ mark, leader: null, spared: [identity], stopSignal: 'SIGTERM', graceMs: LONG_MS })
+  expect(stopped).toEqual({ signals: [], forced: false, left: [] })
+  expect(seen).toEqual([])
+})
+
+test('says that nobody was killed where nobody was there', async () => {
+  const mark = { namespace: newRunId(null), files: [], known: [{ ...ownIdentity(), pid: 2 ** 22 + 1 }] }
+  const options: StopOptions = { mark, leader: null, spared: [], stopSignal: 'SIGTERM', graceMs: 0 }
+  expect(await stopTree(options)).toEqual({ signals: [], forced: false, left: [] })
+})

@@ -1,0 +1,5 @@
+# Ignores all polite signals.
+. "${0%/*}/tree.sh"
+trap '' TERM INT HUP
+echo up
+stay

@@ -1,0 +1,3 @@
+# An ordinary process: it obeys.
+. "${0%/*}/tree.sh"
+stay
