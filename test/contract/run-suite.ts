@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -32,8 +33,20 @@ export interface Suite {
   config?: string
   /** More files of the project, by name, as they are. */
   extras?: Readonly<Record<string, string>>
-  /** Acts while the suite runs: called with the project's directory when the runner has started. */
-  during?: (directory: string) => Promise<void>
+  /** What to start instead of the runner: a program that is given the runner's command line, and becomes it. */
+  wrapper?: readonly [string, ...string[]]
+  /** Acts while the suite runs: called when the runner has started. */
+  during?: (running: RunningSuite) => Promise<void>
+}
+
+/** A suite that runs now. */
+export interface RunningSuite {
+  /** The project's directory. */
+  readonly directory: string
+  /** Where the run keeps its things. */
+  readonly base: string
+  /** The runner's main process: whoever acts on it has its handle. */
+  readonly runner: Pick<ChildProcess, 'exitCode' | 'signalCode' | 'kill' | 'pid'>
 }
 
 export interface TestOutcome {
@@ -44,6 +57,8 @@ export interface TestOutcome {
 
 export interface SuiteResult {
   readonly exitCode: number | undefined
+  /** What ended the runner, if a signal did. */
+  readonly signal: string | undefined
   readonly tests: readonly TestOutcome[]
   /** What was said about whole files. */
   readonly fileMessages: string
@@ -101,7 +116,8 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => void)
     for (const path of [directory, base]) rmSync(path, { recursive: true, force: true })
   })
   const release = join(base, 'release')
-  const running = execa(node, [...commands[runner](directory), ...(suite.args ?? [])], {
+  const [file, ...args] = [...(suite.wrapper ?? []), node, ...commands[runner](directory), ...(suite.args ?? [])] as [string]
+  const running = execa(file, args, {
     cwd: directory,
     env: { ...cleanEnvironment(), TMPDIR: base, RELEASE: release, ...suite.env },
     extendEnv: false,
@@ -109,8 +125,8 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => void)
     all: true,
     stdin: 'ignore',
   })
-  await Promise.race([running, suite.during?.(directory) ?? running])
-  const { exitCode, all: output } = await running
+  await Promise.race([running, suite.during?.({ directory, base, runner: running }) ?? running])
+  const { exitCode, signal, all: output } = await running
   const json = readJson(join(directory, 'results.json')) as RunnerJson | undefined
   const report = readJson(join(directory, 'custody.json')) as { summary: Summary; events: { receipt?: Receipt }[] } | undefined
   const tests = (json?.testResults ?? []).flatMap(({ assertionResults }) =>
@@ -123,6 +139,7 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => void)
   const receipts = (report?.events ?? []).flatMap(({ receipt }) => receipt ?? [])
   return {
     exitCode,
+    signal,
     tests,
     fileMessages: (json?.testResults ?? []).map(({ message }) => message ?? '').join('\n'),
     output,

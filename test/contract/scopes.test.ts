@@ -29,7 +29,7 @@ describeRunners('a scope', (runner) => {
     expect(notes['afterAll']).toBe(notes['top level'])
     expect(notes['afterAll of a block']).toBe(notes['top level'])
     const ofFile = receipts.filter(({ scope }) => scope === notes['top level'])
-    expect(ofFile.map(({ evidence, test, verdict }) => [nameOf(evidence?.frozenPath), test, verdict]).sort()).toEqual([
+    expect(ofFile.map(({ evidence, test, verdict }) => [nameOf(evidence?.frozenPath ?? null), test, verdict]).sort()).toEqual([
       ['after-all.json', undefined, 'owned'],
       ['before-all.json', undefined, 'owned'],
     ])
@@ -42,7 +42,7 @@ describeRunners('a scope', (runner) => {
     expect(notes['afterEach']).toBe(notes['inner'])
     expect(notes['inner']).toMatch(new RegExp(`^${notes['top level']}\\.\\d+$`))
     const receipts = receiptsOfTest(suite(), 'inner')
-    expect(receipts.map(({ evidence, verdict }) => [nameOf(evidence?.frozenPath), verdict]).sort()).toEqual([
+    expect(receipts.map(({ evidence, verdict }) => [nameOf(evidence?.frozenPath ?? null), verdict]).sort()).toEqual([
       ['after-each.json', 'owned'],
       ['before-each.json', 'owned'],
     ])

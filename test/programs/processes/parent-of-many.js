@@ -1,4 +1,5 @@
-// Has a child and a grandchild, each in a session of its own and without its environment, and says their pids. It ends with its stdin.
+// Has a child and a grandchild, each in a session of its own and without its environment, and says their pids. When their
+// parent is gone they still stay for a while.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
@@ -11,4 +12,4 @@ if (depth > 0) {
     stdio: ['pipe', 'inherit', 'inherit'],
   })
 } else console.log('all there')
-process.stdin.resume().on('end', () => process.exit(0))
+process.stdin.resume().on('end', () => setTimeout(() => process.exit(0), 20_000))

@@ -10,6 +10,8 @@ export type Attachment =
   | { readonly role: 'runner' }
   /** One file in a worker: what its tests and it started ends with its connection. */
   | { readonly role: 'worker'; readonly file: NamespaceId }
+  /** A runtime that was born in the run, and wants to know when that is over. */
+  | { readonly role: 'lifeline' }
 
 /** What the supervisor is asked to start. Complete: it decides nothing. */
 export interface SpawnRequest {

@@ -17,6 +17,8 @@ export class SpawnQueue<Client extends object> {
 
   /** Forgets what a client that has gone still wanted. */
   drop(client: Client): void {
+    // Emptied as well: the round that runs now may still hold it.
+    this.#waiting.get(client)?.splice(0)
     this.#waiting.delete(client)
   }
 

@@ -50,6 +50,8 @@ export class Supervisor {
 
   /** Notes who a client is. What is its own ends with its connection, for whatever reason that ends. */
   attach(client: Client, attachment: Attachment): void {
+    // A lifeline only waits for the end.
+    if (attachment.role === 'lifeline') return
     this.#clients.add(client)
     if (attachment.role === 'runner') this.#hasRunner = true
     void client.ended.then(async () => {

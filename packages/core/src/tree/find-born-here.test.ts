@@ -1,11 +1,12 @@
-import { openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { Deadline, ownIdentity, runtimePlatform } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { newRunId } from '../namespace/namespace-id.js'
+import { observeExit } from '../retire/observe-exit.js'
 import type { Birthmark } from './birthmark.js'
 import { fileIdOf } from './file-id.js'
 import { findBornHere } from './find-born-here.js'
@@ -24,16 +25,17 @@ async function startWaiting(env: Record<string, string> = {}): Promise<number> {
   return program.pid
 }
 
-/** Starts a process with two descendants that carry nothing, and gives all pids. They end one after the other when the first does. */
+/** Starts a process with two descendants that carry nothing, and gives all pids, its own first. */
 async function startFamily(env: Record<string, string> = {}): Promise<number[]> {
   const program = startProgram('processes/parent-of-many.js', { env })
   await program.printed(/all there/)
   const pids = [...program.output.matchAll(/pid (\d+)/g)].map(([, pid]) => Number(pid))
   const [, ...descendants] = pids.map(identityOf)
-  onTestFinished(() => {
+  onTestFinished(async () => {
     for (const identity of descendants) sendSignal('SIGKILL', { kind: 'process', identity })
+    for (const identity of descendants) await observeExit(identity, Promise.resolve(), Deadline.after(10_000))
   })
-  return pids.sort((a, b) => a - b)
+  return pids
 }
 
 test('finds who carries the namespace in the environment it was started with, or one below it', async () => {
@@ -71,7 +73,7 @@ test('finds the descendants of who was found, who have cleared their environment
   const mark = markOf()
   const family = await startFamily({ CUSTODY_NAMESPACE: `${mark.namespace}:/run/x` })
   expect(family).toHaveLength(3)
-  expect(pidsOf(mark)).toEqual(family)
+  expect(pidsOf(mark)).toEqual(family.toSorted((a, b) => a - b))
 })
 
 test('says of each when it started, and of which boot and namespaces it is', async () => {
@@ -83,20 +85,19 @@ test('says of each when it started, and of which boot and namespaces it is', asy
 
 test('never finds this process, its ancestors, or the first process, whatever is known of them', () => {
   const path = join(temporaryDirectory(), 'log')
-  // Held by this very process, until it ends.
-  openSync(path, 'a')
+  // Held by this very process.
+  const descriptor = openSync(path, 'a')
+  onTestFinished(() => closeSync(descriptor))
   const known = [ownIdentity(), identityOf(process.ppid), identityOf(1)]
   const found = pidsOf(markOf({ known, files: [fileIdOf(path)] }))
   for (const { pid } of known) expect(found).not.toContain(pid)
 })
 
-test('never finds who is spared, but its children', async () => {
+test('never finds who is spared, nor its children by it', async () => {
   const mark = markOf()
   const family = await startFamily({ CUSTODY_NAMESPACE: `${mark.namespace}:/run/x` })
-  const [parent = 0] = pidsOf({ ...mark, known: [] }).filter(
-    (pid) => runtimePlatform.readStart(pid) !== null && pid === family[0],
-  )
-  expect(pidsOf(mark, [identityOf(parent)])).not.toContain(parent)
+  const [parent = 0, ...rest] = family
+  expect(pidsOf(mark, [identityOf(parent)])).toEqual([])
   // One that has the number of a spared one is a stranger to it.
-  expect(pidsOf(mark, [{ ...identityOf(parent), start: '1' }])).toContain(parent)
+  expect(pidsOf(mark, [{ ...identityOf(parent), start: '1' }])).toEqual([parent, ...rest].toSorted((a, b) => a - b))
 })

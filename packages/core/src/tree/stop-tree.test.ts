@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Identity } from '@custody/runtime'
@@ -8,6 +8,8 @@ import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
+import { LogFile } from '../launch/log-file.js'
+import { matches } from '../launch/probes/log.js'
 import { newRunId } from '../namespace/namespace-id.js'
 import { fileIdOf } from './file-id.js'
 import { findBornHere } from './find-born-here.js'
@@ -24,37 +26,34 @@ interface Tree {
   readonly leader: Leader
   readonly options: StopOptions
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
-  output(): Promise<string>
+  output(): string
   /** Resolves when its output matches. */
-  printed(pattern: RegExp): Promise<RegExpExecArray>
+  printed(pattern: RegExp): Promise<RegExpMatchArray>
 }
 
 /** Starts a program as the supervisor does: in a group of its own, with a namespace and a log that it writes to. */
 async function startTree(program: string, ...args: string[]): Promise<Tree> {
   const namespace = newRunId(null)
-  const log = join(temporaryDirectory(), 'log')
-  const descriptor = openSync(log, 'a', 0o600)
+  const log = new LogFile(join(temporaryDirectory(), 'log'))
+  const descriptor = openSync(log.path, 'a', 0o600)
   const path = fileURLToPath(new URL(`../../../../test/programs/processes/${program}`, import.meta.url))
   const child = spawn(process.execPath, [path, ...args], {
     detached: true,
     env: { PATH: process.env['PATH'], CUSTODY_NAMESPACE: `${namespace}:/run/x` },
-    stdio: ['ignore', 'pipe', 'ignore', descriptor],
+    stdio: ['pipe', descriptor, descriptor],
   })
   const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }))
   await once(child, 'spawn')
-  let output = ''
-  let look = () => {}
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text
-    look()
-  })
+  closeSync(descriptor)
   const leader: Leader = {
     identity: identityOf(child.pid as number),
     isUnreaped: () => child.exitCode === null && child.signalCode === null,
   }
-  const mark = { namespace, files: [fileIdOf(log)], known: [leader.identity] }
+  const mark = { namespace, files: [fileIdOf(log.path)], known: [leader.identity] }
   const options: StopOptions = { mark, leader, spared: [], stopSignal: 'SIGTERM', graceMs: LONG_MS }
+  const over = new AbortController()
   onTestFinished(async () => {
+    over.abort()
     await stopTree({ ...options, graceMs: 0 })
     await exited
   })
@@ -62,18 +61,11 @@ async function startTree(program: string, ...args: string[]): Promise<Tree> {
     leader,
     options,
     exited,
-    async output() {
-      if (!child.stdout.readableEnded) await once(child.stdout, 'end')
-      return output
+    output: () => log.text(),
+    async printed(pattern) {
+      for await (const match of matches(log, pattern, over.signal)) return match
+      throw new Error(`${program} has not printed ${pattern}, but:\n${log.text()}`)
     },
-    printed: (pattern) =>
-      new Promise((resolve) => {
-        look = () => {
-          const match = pattern.exec(output)
-          if (match !== null) resolve(match)
-        }
-        look()
-      }),
   }
 }
 
@@ -111,7 +103,7 @@ test('kills who does not obey, after one polite signal', async () => {
   await printed(/SIGTERM 1/)
   expect(await stopping).toEqual({ signals: ['SIGTERM', 'SIGKILL'], forced: true, left: [] })
   expect(await exited).toEqual({ code: null, signal: 'SIGKILL' })
-  expect(await output()).not.toContain('SIGTERM 2')
+  expect(output()).not.toContain('SIGTERM 2')
 })
 
 test('has a paused tree go on, so that it can obey', async () => {
@@ -132,10 +124,14 @@ test('ends descendants in sessions of their own that carry no mark, by their par
   expect(family.filter(isAlive)).toEqual([])
 })
 
-test.each(['', 'bare', 'silent'])('asks a daemon politely that its first process has left behind %s', async (how) => {
+test.each([
+  ['with its environment and its output', 'whole'],
+  ['without its environment', 'bare'],
+  ['without its output', 'silent'],
+])('asks a daemon politely that its first process has left behind %s', async (_, how) => {
   const { exited, leader, options, printed } = await startTree('leaving-a-daemon.js', how, 'obeying-slowly.js')
   const daemon = identityOf(Number((await printed(/left (\d+)/))[1]))
-  // Its stdout is the daemon's, too.
+  // Before that it would obey in its own way, and the parent's environment would still be seen.
   if (how !== 'silent') await printed(/ready/)
   expect(await exited).toEqual({ code: 0, signal: null })
   const seen = witness()
@@ -150,7 +146,7 @@ test('kills what comes anew while it is being stopped, until nothing comes any m
   expect(await stopTree({ ...options, graceMs: 0 })).toEqual({ signals: ['SIGTERM', 'SIGKILL'], forced: true, left: [] })
   await exited
   expect(findBornHere(options.mark, [])).toEqual([])
-  expect(await output()).toContain('started')
+  expect(output()).toContain('started')
 })
 
 test('without a leader, asks each of them once', async () => {

@@ -42,7 +42,7 @@ const FORCE_MS = 5_000
  */
 export async function stopTree({ graceMs, leader, mark, spared, stopSignal }: StopOptions): Promise<Stopped> {
   const signals: NodeJS.Signals[] = []
-  let known = [...mark.known, ...findBornHere(mark, spared)]
+  let known = findBornHere(mark, spared)
   const find = (): Identity[] => {
     const found = findBornHere({ ...mark, known }, spared)
     known = [...known, ...found.filter(({ pid, start }) => !known.some((old) => old.pid === pid && old.start === start))]
@@ -52,8 +52,10 @@ export async function stopTree({ graceMs, leader, mark, spared, stopSignal }: St
     if (isSent && signals.at(-1) !== signal) signals.push(signal)
   }
 
-  // To the group, or else to each, but once: what npm forwards to its child must not come a second time.
-  const polite: SignalTarget[] = leader === null ? known.map((identity) => ({ kind: 'process', identity })) : groupOf(leader)
+  // To the group, or else to each, but once: what npm forwards to its child must not come a second time. A leader that has exited
+  // has left a daemon behind, which is to be asked as well.
+  const group = groupOf(leader)
+  const polite: SignalTarget[] = group.length > 0 ? group : known.map((identity) => ({ kind: 'process', identity }))
   for (const target of polite) note(stopSignal, sendSignal(stopSignal, target))
   // A stopped process takes the signal only when it goes on.
   for (const target of polite) sendSignal('SIGCONT', target)
@@ -62,17 +64,17 @@ export async function stopTree({ graceMs, leader, mark, spared, stopSignal }: St
 
   const deadline = Deadline.after(FORCE_MS)
   for (let empty = 0; empty < EMPTY_LOOKS && !deadline.hasPassed; ) {
-    for (const target of leader === null ? [] : groupOf(leader)) note('SIGKILL', sendSignal('SIGKILL', target))
+    for (const target of groupOf(leader)) note('SIGKILL', sendSignal('SIGKILL', target))
     const found = find()
     empty = found.length === 0 ? empty + 1 : 0
     for (const identity of found) note('SIGKILL', sendSignal('SIGKILL', { kind: 'process', identity }))
     if (found.length > 0) await areGone(() => found, Deadline.after(100))
   }
-  return { signals, forced: true, left: find() }
+  return { signals, forced: signals.includes('SIGKILL'), left: find() }
 }
 
-function groupOf(leader: Leader): SignalTarget[] {
-  return leader.isUnreaped() ? [{ kind: 'group', leader: leader.identity }] : []
+function groupOf(leader: Leader | null): SignalTarget[] {
+  return leader?.isUnreaped() ? [{ kind: 'group', leader: leader.identity }] : []
 }
 
 async function areGone(processes: () => readonly Identity[], deadline: Deadline): Promise<boolean> {

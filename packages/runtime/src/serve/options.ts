@@ -6,8 +6,8 @@ import { CustodyError } from '../errors.js'
 import { DETAILS_BYTES } from '../locator/locator.js'
 import { isObject, type JsonValue, parseJson } from '../wire/json.js'
 
-/** Why a runtime drains. */
-export type ShutdownReason = 'request' | 'signal' | 'idle' | 'close'
+/** Why a runtime drains. `lifeline`: the test run that it was born in is over. */
+export type ShutdownReason = 'request' | 'signal' | 'idle' | 'close' | 'lifeline'
 
 export interface Shutdown {
   readonly reason: ShutdownReason

@@ -6,6 +6,7 @@ import type { Locator } from '../locator/locator.js'
 import { canonicalPath, type Publication, publishLocator } from '../locator/publication.js'
 import { ownIdentity } from '../platform/index.js'
 import { isReplaceable } from './is-replaceable.js'
+import { holdLifeline } from './lifeline.js'
 import { checkOptions, type ServeRuntimeOptions, type ShutdownReason } from './options.js'
 import { findMismatch, notOwner, readShutdownParams } from './ownership.js'
 import { type Answer, METHOD_NOT_FOUND, type Peer, ProtocolServer } from './protocol-server.js'
@@ -95,6 +96,7 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
   const settled = publish()
   settled.then(listenToSignals, retreat)
   await settled
+  if (birthplace !== null) void holdLifeline(birthplace.runDirectory, () => begin('lifeline'))
 
   return {
     locator: path,

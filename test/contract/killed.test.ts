@@ -1,0 +1,225 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { Identity } from '@custody/runtime'
+import { runtimePlatform } from '@custody/runtime/internals'
+import { afterAll, describe, expect, test } from 'vitest'
+import { gone, isAlive } from './alive.js'
+import { type Noted, noteProcess, readNoted, until } from './noted.js'
+import { describeRunners, type RunnerName, type RunningSuite, runners, type SuiteResult, shareSuite } from './run-suite.js'
+
+// What cannot be seen at this level, and so is no test: a process with an empty environment and descriptors of its own, whose parent has
+// exited before anybody looked.
+
+/** The command of one runtime of each suite, and of a foreign process beside it. */
+const LOOK_ALIKE = ['sleep', '119'] as const
+
+/** A test that starts one of each kind of tree, a plain command and, by another command, a daemon. Then it does the rest. */
+const withEverything = (name: string, { graceMs = 2_000, rest }: File) => `
+  ${noteProcess}
+  const appears = async (file) => { while (!fs.existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20)) }
+  test('has everything', async () => {
+    const program = path.join(programs, 'trees/one-of-each.sh')
+    const command = ['sh', program, path.resolve('noted-${name}')]
+    const family = await custody.start({ name: 'family', command, ready: { log: 'one of each' }, graceMs: ${graceMs} })
+    noteProcess((await custody.start({ name: 'plain', command: ${JSON.stringify(LOOK_ALIKE)} })).pid)
+    noteProcess(await leave('obeying'))
+    fs.writeFileSync('${name}.worker', String(process.pid))
+    fs.writeFileSync('${name}.up', '')
+    ${rest}
+  })`
+
+/** What a file does when it has everything. */
+interface File {
+  readonly rest: string
+  /** How long its family may take to obey. */
+  readonly graceMs?: number
+}
+
+const waits: File = { rest: 'await new Promise(() => {})' }
+const goesOn: File = { rest: `await appears('go')` }
+
+/** What is acted on when everything is up. */
+interface Everything extends RunningSuite {
+  readonly supervisor: Identity
+  readonly sentinel: Identity
+  /** The process of the first file. */
+  readonly worker: Noted
+}
+
+interface Killed {
+  readonly result: SuiteResult
+  readonly everything: Everything
+  readonly foreign: Noted
+}
+
+/** Runs a suite that has everything in each of its files, and acts when all of it is up. */
+function shareKilled(
+  runner: RunnerName,
+  files: Readonly<Record<string, File>>,
+  act: (everything: Everything) => unknown,
+): () => Killed {
+  let foreign: ChildProcess
+  let found: Omit<Killed, 'result'>
+  const names = Object.keys(files)
+  const suite = shareSuite(runner, () => {
+    foreign = spawn(LOOK_ALIKE[0], LOOK_ALIKE.slice(1), { stdio: 'ignore' })
+    return {
+      // With a second file Jest has workers.
+      args: runner === 'jest' ? ['-w', '4'] : [],
+      files: {
+        beside: `test('is beside it', () => {})`,
+        ...Object.fromEntries(names.map((name) => [name, withEverything(name, files[name] as File)])),
+      },
+      async during(running) {
+        const { base, directory } = running
+        await until(running, () => names.every((name) => existsSync(join(directory, `${name}.up`))))
+        const worker = identify(Number(readFileSync(join(directory, `${names[0]}.worker`), 'utf8')))
+        const everything: Everything = { ...running, ...readRun(base), worker }
+        found = { everything, foreign: identify(foreign.pid as number) }
+        // What follows shows nothing without them.
+        expect(readNoted(directory).length).toBeGreaterThanOrEqual(names.length * 21)
+        await act(everything)
+      },
+    }
+  })
+  afterAll(() => void foreign.kill('SIGKILL'))
+  return () => ({ result: suite(), ...found })
+}
+
+/** What must hold after every run, however it ended. */
+function leavesNothing(killed: () => Killed): void {
+  test('leaves nothing of the suite', async () => {
+    const { directory } = killed().result
+    // Some come into being only when they are asked to leave, and note themselves then.
+    for (let left = 1; left > 0; left = readNoted(directory).filter(isAlive).length) {
+      await Promise.all(readNoted(directory).map(gone))
+    }
+  })
+
+  test('leaves neither supervisor nor sentinel', async () => {
+    const { sentinel, supervisor } = killed().everything
+    await Promise.all([gone(supervisor), gone(sentinel)])
+  })
+
+  test('leaves a foreign process alone that looks like one of the suite', () => {
+    expect(isAlive(killed().foreign)).toBe(true)
+  })
+}
+
+/** How a runner's main process is ended from outside, and whether it has time to say something. */
+const endings: Record<string, (everything: Everything) => unknown> = {
+  // B15
+  SIGKILL: ({ runner }) => runner.kill('SIGKILL'),
+  // B01
+  SIGTERM: ({ runner }) => runner.kill('SIGTERM'),
+  SIGINT: ({ runner }) => runner.kill('SIGINT'),
+  SIGHUP: ({ runner }) => runner.kill('SIGHUP'),
+}
+
+describeRunners('a runner that is ended by', (runner) => {
+  describe.sequential.each(Object.keys(endings))('%s', (name) => {
+    const killed = shareKilled(runner, { waits }, endings[name] as (typeof endings)[string])
+
+    test('does not end well', () => {
+      const { exitCode, signal } = killed().result
+      expect([exitCode, signal]).not.toEqual([0, undefined])
+    })
+    leavesNothing(killed)
+  })
+
+  // B13
+  describe.sequential('SIGINT, twice, while a runtime takes its time to stop', () => {
+    const graceMs = 60_000
+    const rest = `void family.stop()\n${waits.rest}`
+    const killed = shareKilled(runner, { stops: { rest, graceMs } }, async (everything) => {
+      // Whoever forks when it is asked to leave has been asked.
+      await until(everything, () => readNoted(everything.directory).length > 21)
+      everything.runner.kill('SIGINT')
+      await setTimeout(100)
+      everything.runner.kill('SIGINT')
+    })
+
+    leavesNothing(killed)
+  })
+})
+
+// B03
+describeRunners('a worker that ends while its test runs,', (runner) => {
+  describe.sequential('by a signal, by process.exit and by process.abort', () => {
+    const files = {
+      kills: { rest: `process.kill(process.pid, 'SIGKILL'); ${waits.rest}` },
+      exits: { rest: `process.exit(0); ${waits.rest}` },
+      aborts: { rest: `process.abort(); ${waits.rest}` },
+    }
+    const killed = shareKilled(runner, files, () => {})
+
+    test('makes the run red', () => {
+      expect(killed().result.exitCode).toBe(1)
+    })
+    leavesNothing(killed)
+  })
+})
+
+describeRunners('a supervisor that is ended by SIGKILL', (runner) => {
+  describe.sequential('while the run goes on,', () => {
+    const killed = shareKilled(runner, { goesOn }, endSupervisor('SIGKILL'))
+
+    isLost(killed)
+    leavesNothing(killed)
+  })
+
+  describe.sequential('together with the runner and the worker,', () => {
+    const killed = shareKilled(runner, { waits }, ({ runner: main, supervisor, worker }) => {
+      send('SIGKILL', supervisor)
+      main.kill('SIGKILL')
+      send('SIGKILL', worker)
+    })
+
+    leavesNothing(killed)
+  })
+})
+
+// Takes the ten seconds of the heartbeat: one runner shows it.
+describe.each(runners.filter((runner) => runner === 'vitest'))('a supervisor that hangs under %s', (runner) => {
+  const killed = shareKilled(runner, { goesOn }, endSupervisor('SIGSTOP'))
+
+  isLost(killed)
+  leavesNothing(killed)
+})
+
+/** Signals the supervisor, and lets the test go on as soon as everything is gone: nothing waits for the end of the run. */
+function endSupervisor(signal: NodeJS.Signals) {
+  return async (everything: Everything): Promise<void> => {
+    const { directory, supervisor } = everything
+    send(signal, supervisor)
+    await until(everything, () => !readNoted(directory).some(isAlive))
+    writeFileSync(join(directory, 'go'), '')
+  }
+}
+
+function isLost(killed: () => Killed): void {
+  test('makes the run red, and is named as the reason', () => {
+    const { exitCode, output } = killed().result
+    expect(exitCode).toBe(1)
+    expect(output).toContain('CUSTODY_SUPERVISOR_LOST')
+  })
+}
+
+function send(signal: NodeJS.Signals, target: Noted): void {
+  if (target.pid > 1 && isAlive(target)) process.kill(target.pid, signal)
+}
+
+function identify(pid: number): Noted {
+  return { pid, start: runtimePlatform.readStart(pid) }
+}
+
+/** The run's own record of who keeps it. */
+function readRun(base: string): Pick<Everything, 'supervisor' | 'sentinel'> {
+  const own = join(base, `custody-${process.getuid?.()}`)
+  const records = readdirSync(own).map((name) => join(own, name, 'run.json'))
+  const record = records.find((path) => existsSync(path)) as string
+  const { sentinel, supervisor } = JSON.parse(readFileSync(record, 'utf8')) as Everything
+  return { sentinel, supervisor }
+}
