@@ -15,10 +15,14 @@ import { describeRunners, type RunnerName, type RunningSuite, runners, type Suit
 /** The command of one runtime of each suite, and of a foreign process beside it. */
 const LOOK_ALIKE = ['sleep', '119'] as const
 
+/** For the inside of a test file: waits for a file. */
+const appears = `
+  const appears = async (file) => { while (!fs.existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20)) }`
+
 /** A test that starts one of each kind of tree, a plain command and, by another command, a daemon. Then it does the rest. */
 const withEverything = (name: string, { graceMs = 2_000, rest }: File) => `
   ${noteProcess}
-  const appears = async (file) => { while (!fs.existsSync(file)) await new Promise((resolve) => setTimeout(resolve, 20)) }
+  ${appears}
   test('has everything', async () => {
     const program = path.join(programs, 'trees/one-of-each.sh')
     const command = ['sh', program, path.resolve('noted-${name}')]
@@ -54,12 +58,17 @@ interface Killed {
   readonly foreign: Noted
 }
 
-/** Runs a suite that has everything in each of its files, and acts when all of it is up. */
-function shareKilled(
-  runner: RunnerName,
-  files: Readonly<Record<string, File>>,
-  act: (everything: Everything) => unknown,
-): () => Killed {
+interface Plan {
+  /** Those that have everything. */
+  readonly files: Readonly<Record<string, File>>
+  /** The body of the test in a file beside them. */
+  readonly beside?: string
+  /** Called when everything is up. */
+  act(everything: Everything): unknown
+}
+
+/** Runs a suite that has everything in each of its files, with a foreign process beside it. */
+function shareKilled(runner: RunnerName, { act, beside = '', files }: Plan): () => Killed {
   let foreign: ChildProcess
   let found: Omit<Killed, 'result'>
   const names = Object.keys(files)
@@ -67,9 +76,9 @@ function shareKilled(
     foreign = spawn(LOOK_ALIKE[0], LOOK_ALIKE.slice(1), { stdio: 'ignore' })
     return {
       // With a second file Jest has workers.
-      args: runner === 'jest' ? ['-w', '4'] : [],
+      args: runner === 'jest' ? ['-w', '4'] : ['--maxWorkers=4'],
       files: {
-        beside: `test('is beside it', () => {})`,
+        beside: `${appears}\ntest('lives on', async () => { ${beside} })`,
         ...Object.fromEntries(names.map((name) => [name, withEverything(name, files[name] as File)])),
       },
       async during(running) {
@@ -108,8 +117,8 @@ function leavesNothing(killed: () => Killed): void {
   })
 }
 
-/** How a runner's main process is ended from outside, and whether it has time to say something. */
-const endings: Record<string, (everything: Everything) => unknown> = {
+/** How a runner's main process is ended from outside. */
+const endings: Record<string, Plan['act']> = {
   // B15
   SIGKILL: ({ runner }) => runner.kill('SIGKILL'),
   // B01
@@ -120,7 +129,7 @@ const endings: Record<string, (everything: Everything) => unknown> = {
 
 describeRunners('a runner that is ended by', (runner) => {
   describe.sequential.each(Object.keys(endings))('%s', (name) => {
-    const killed = shareKilled(runner, { waits }, endings[name] as (typeof endings)[string])
+    const killed = shareKilled(runner, { files: { waits }, act: endings[name] as Plan['act'] })
 
     test('does not end well', () => {
       const { exitCode, signal } = killed().result
@@ -131,14 +140,17 @@ describeRunners('a runner that is ended by', (runner) => {
 
   // B13
   describe.sequential('SIGINT, twice, while a runtime takes its time to stop', () => {
-    const graceMs = 60_000
+    const graceMs = 600_000
     const rest = `void family.stop()\n${waits.rest}`
-    const killed = shareKilled(runner, { stops: { rest, graceMs } }, async (everything) => {
-      // Whoever forks when it is asked to leave has been asked.
-      await until(everything, () => readNoted(everything.directory).length > 21)
-      everything.runner.kill('SIGINT')
-      await setTimeout(100)
-      everything.runner.kill('SIGINT')
+    const killed = shareKilled(runner, {
+      files: { stops: { rest, graceMs } },
+      async act(everything) {
+        // Whoever forks when it is asked to leave has been asked.
+        await until(everything, () => readNoted(everything.directory).length > 21)
+        everything.runner.kill('SIGINT')
+        await setTimeout(100)
+        everything.runner.kill('SIGINT')
+      },
     })
 
     leavesNothing(killed)
@@ -153,10 +165,19 @@ describeRunners('a worker that ends while its test runs,', (runner) => {
       exits: { rest: `process.exit(0); ${waits.rest}` },
       aborts: { rest: `process.abort(); ${waits.rest}` },
     }
-    const killed = shareKilled(runner, files, () => {})
+    const killed = shareKilled(runner, { files, beside: goesOn.rest, act: goOn })
 
-    test('makes the run red', () => {
+    test('makes the run red, and holds up no other file', () => {
       expect(killed().result.exitCode).toBe(1)
+      expect(killed().result.test('lives on').status, killed().result.output).toBe('passed')
+    })
+
+    test('has a receipt for each runtime', () => {
+      const { output, receiptsOf } = killed().result
+      for (const name of ['family', 'plain']) {
+        const receipts = receiptsOf(name).map(({ left, verdict }) => ({ left, verdict }))
+        expect(receipts, output).toEqual(Array(3).fill({ left: [], verdict: 'owned' }))
+      }
     })
     leavesNothing(killed)
   })
@@ -164,46 +185,81 @@ describeRunners('a worker that ends while its test runs,', (runner) => {
 
 describeRunners('a supervisor that is ended by SIGKILL', (runner) => {
   describe.sequential('while the run goes on,', () => {
-    const killed = shareKilled(runner, { goesOn }, endSupervisor('SIGKILL'))
+    const killed = shareKilled(runner, { files: { goesOn }, act: endSupervisor('SIGKILL') })
 
-    isLost(killed)
+    isLost(killed, 'it was ended by SIGKILL')
     leavesNothing(killed)
   })
 
   describe.sequential('together with the runner and the worker,', () => {
-    const killed = shareKilled(runner, { waits }, ({ runner: main, supervisor, worker }) => {
-      send('SIGKILL', supervisor)
-      main.kill('SIGKILL')
-      send('SIGKILL', worker)
+    const killed = shareKilled(runner, {
+      files: { waits },
+      act({ runner: main, supervisor, worker }) {
+        send('SIGKILL', supervisor)
+        main.kill('SIGKILL')
+        send('SIGKILL', worker)
+      },
     })
 
     leavesNothing(killed)
   })
 })
 
-// Takes the ten seconds of the heartbeat: one runner shows it.
-describe.each(runners.filter((runner) => runner === 'vitest'))('a supervisor that hangs under %s', (runner) => {
-  const killed = shareKilled(runner, { goesOn }, endSupervisor('SIGSTOP'))
+// B16. How a worker of Vitest outlives its runner; Jest's have none.
+describe.each(runners.filter((runner) => runner === 'vitest'))('a worker of %s that outlives its runner', (runner) => {
+  const rest = `
+    process.removeAllListeners('disconnect')
+    process.exit = () => {}
+    const more = { name: 'more', command: ['sh', path.join(programs, 'trees/staying.sh'), path.resolve('noted-more')] }
+    const keepOn = async () => { for (;;) await custody.start(more) }
+    await keepOn().catch(() => {})
+    fs.writeFileSync('refused', '')
+    process.kill(process.pid, 'SIGKILL')`
+  const killed = shareKilled(runner, {
+    files: { outlives: { rest } },
+    async act(everything) {
+      await until(everything, () => readNoted(everything.directory).length > 24)
+      everything.runner.kill('SIGKILL')
+    },
+  })
 
-  isLost(killed)
+  test('can start nothing more', async () => {
+    await gone(killed().everything.worker)
+    expect(existsSync(join(killed().result.directory, 'refused'))).toBe(true)
+  })
   leavesNothing(killed)
 })
 
-/** Signals the supervisor, and lets the test go on as soon as everything is gone: nothing waits for the end of the run. */
-function endSupervisor(signal: NodeJS.Signals) {
-  return async (everything: Everything): Promise<void> => {
-    const { directory, supervisor } = everything
-    send(signal, supervisor)
-    await until(everything, () => !readNoted(directory).some(isAlive))
-    writeFileSync(join(directory, 'go'), '')
+// Takes the ten seconds of the heartbeat: one runner shows it.
+describe.each(runners.filter((runner) => runner === 'vitest'))('a supervisor that hangs under %s', (runner) => {
+  const killed = shareKilled(runner, { files: { goesOn }, act: endSupervisor('SIGSTOP') })
+
+  isLost(killed, 'it did not answer for 10 s')
+  leavesNothing(killed)
+})
+
+/** Lets the run go on as soon as everything is gone: nothing waits for its end. */
+async function goOn(everything: Everything): Promise<void> {
+  await until(everything, () => !readNoted(everything.directory).some(isAlive))
+  writeFileSync(join(everything.directory, 'go'), '')
+}
+
+function endSupervisor(signal: NodeJS.Signals): Plan['act'] {
+  return (everything) => {
+    send(signal, everything.supervisor)
+    return goOn(everything)
   }
 }
 
-function isLost(killed: () => Killed): void {
-  test('makes the run red, and is named as the reason', () => {
-    const { exitCode, output } = killed().result
-    expect(exitCode).toBe(1)
-    expect(output).toContain('CUSTODY_SUPERVISOR_LOST')
+/** The errors of CUSTODY_SUPERVISOR_LOST: of the test, at its own line, and of the run, with the reason. */
+function isLost(killed: () => Killed, reason: string): void {
+  test('makes its test and the run red, and is named as the reason', () => {
+    const { exitCode, output, placeOf, test } = killed().result
+    const { messages, status } = test('has everything')
+    expect([exitCode, status]).toEqual([1, 'failed'])
+    expect(messages).toContain('Could not end what goesOn.check.')
+    expect(messages).toContain(placeOf('const family = await custody.start'))
+    expect(output).toContain(`Could not keep custody to the end of this run: the supervisor is gone: ${reason}.`)
   })
 }
 

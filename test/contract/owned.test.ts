@@ -45,7 +45,7 @@ describe.each(runners)('%s', (runner) => {
   test('says nothing and leaves nothing when nothing was started', async () => {
     const result = await runSuite(runner, { files: { quiet: `test('adds', () => expect(1 + 1).toBe(2))` } })
     expect(result.exitCode, result.output).toBe(0)
-    expect(result.output).not.toMatch(/custody/i)
+    expect(result.output).not.toMatch(/^custody {2}/m)
     expect(readdirSync(join(result.base, `custody-${process.getuid?.()}`))).toEqual([])
   })
 })

@@ -221,7 +221,7 @@ class Daemon:
         instance, base = secrets.token_hex(16), run or base_directory()
         for directory in (base, f"{base}/s"):
             make_private(directory)
-        self.socket = f"{os.path.realpath(f'{base}/s')}/{instance}.sock"
+        self.socket = f"{os.path.realpath(f'{base}/s')}/{instance[:16]}.sock"
         demand(is_socket_path(self.socket), f"no place for a socket: {self.socket}")
         self.path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
         self.path.encode()  # It raises where the path is not UTF-8.

@@ -151,7 +151,7 @@ test.each(births)('identifies a Python daemon, %s', async (birth) => {
   expect(where.published()).toEqual({
     locators: ['locator.json'],
     entries: isBorn ? [`${namespace}--${locator.instance}.json`] : [],
-    sockets: [`${locator.instance}.sock`],
+    sockets: [`${locator.instance.slice(0, 16)}.sock`],
   })
   if (registryEntry !== null) expect(readLocator(registryEntry)).toEqual({ ...locator, path: where.path })
   const { version, token, created, details, ...same } = locator

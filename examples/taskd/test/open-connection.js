@@ -22,6 +22,8 @@ export async function openConnection(locatorPath) {
     socket,
     /** A whole request, to be written. */
     get: (path) => head('GET', path),
+    /** Resolves when the bytes have been handed to the system. */
+    write: (text) => new Promise((resolve) => socket.write(text, resolve)),
     /** Begins a request whose body is announced; `Expect` has the server say when it has accepted it. */
     async beginPost(path, bytes) {
       const accepted = once(socket, 'data')

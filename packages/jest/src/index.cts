@@ -168,9 +168,10 @@ function inside<T>(call: () => T): T {
 }
 
 function own(error: unknown): unknown {
-  const { code, facts, hint, inspection, message } = error as Partial<CustodyError> & { inspection?: unknown }
+  const { code, facts, hint, inspection, message, stack } = error as Partial<CustodyError> & { inspection?: unknown }
   if (error instanceof CustodyError || typeof code !== 'string' || typeof message !== 'string') return error
   const mine = new CustodyError(message, code, hint, JSON.parse(JSON.stringify(facts ?? {})) as Record<string, unknown>)
+  if (typeof stack === 'string') mine.stack = stack
   if (inspection !== undefined) Object.assign(mine, { inspection: JSON.parse(JSON.stringify(inspection)) })
   return mine
 }

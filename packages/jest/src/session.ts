@@ -8,6 +8,7 @@ import {
   type RunHandle,
   Scope,
   type Settlement,
+  withoutOurFrames,
 } from '@custody/core/worker'
 import type { JestEnvironment } from '@jest/environment'
 import type { TestResult } from '@jest/test-result'
@@ -66,16 +67,19 @@ export class Session {
   }
 
   /** Runs the file and keeps what it came to, so that the teardown of the environment can still change it. */
-  async watch(configs: Configs, runFile: () => Promise<TestResult>): Promise<TestResult> {
-    try {
-      const result = await runFile()
-      this.#outcome = { configs, result }
-      return result
-    } catch (error) {
-      this.#hasFailed = true
-      this.#outcome = { error }
-      throw error
-    }
+  watch(configs: Configs, runFile: () => Promise<TestResult>): Promise<TestResult> {
+    // Without an await: that would put this frame into the stacks of the users' own errors.
+    return runFile().then(
+      (result) => {
+        this.#outcome = { configs, result }
+        return result
+      },
+      (error: unknown) => {
+        this.#hasFailed = true
+        this.#outcome = { error }
+        throw error
+      },
+    )
   }
 
   /** The cell of the test's running attempt. On Jest 29 the body of a concurrent test runs before its start is told. */
@@ -171,6 +175,7 @@ export class Session {
   #endTest(test: Circus.TestEntry): Promise<void> | undefined {
     const { cell, scope } = this.#open(test)
     if (test.errors.length > 0) this.#hasFailed = true
+    hideOurFrames(test.errors)
     cell.isOver = true
     this.#current = null
     const { isIdle } = scope
@@ -227,6 +232,14 @@ function publishBridge(environment: JestEnvironment): void {
     retire: custody.retire,
   })
   Object.defineProperty(environment.global, BRIDGE, { value: bridge, configurable: true })
+}
+
+/** Jest prints every frame of an error; those of the wrappers around bodies and hooks help nobody. */
+function hideOurFrames(errors: readonly unknown[]): void {
+  for (const error of errors.flat()) {
+    const { stack } = (error ?? {}) as { stack?: unknown }
+    if (typeof stack === 'string') (error as Error).stack = withoutOurFrames(stack)
+  }
 }
 
 function isPromise(value: unknown): value is Promise<void> {

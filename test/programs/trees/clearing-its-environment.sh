@@ -2,5 +2,4 @@
 . "${0%/*}/tree.sh"
 (env -i setsid sh "$trees/staying.sh" "$notes" &)
 until_noted 1
-echo up
-stay
+stay up

@@ -2,6 +2,6 @@
 . "${0%/*}/tree.sh"
 env -i setsid sh "$trees/staying.sh" "$notes" < /dev/null > /dev/null 2>&1 9>&- &
 until_noted 1
-echo up
 note
+echo up
 wait

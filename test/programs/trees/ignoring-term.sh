@@ -1,5 +1,4 @@
 # Ignores all polite signals.
 . "${0%/*}/tree.sh"
 trap '' TERM INT HUP
-echo up
-stay
+stay up

@@ -2,6 +2,6 @@
 . "${0%/*}/tree.sh"
 for _ in 1 2 3 4; do sh "$trees/staying.sh" "$notes" & done
 until_noted 4
-echo up
 note
+echo up
 wait

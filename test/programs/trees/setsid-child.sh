@@ -2,6 +2,6 @@
 . "${0%/*}/tree.sh"
 setsid sh "$trees/staying.sh" "$notes" &
 until_noted 1
-echo up
 note
+echo up
 wait

@@ -10,6 +10,7 @@ note() {
 # Signals that are ignored stay so.
 stay() {
   note
+  echo "${1:-stays}"
   exec sleep 120
 }
 

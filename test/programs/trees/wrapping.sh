@@ -1,9 +1,10 @@
-# A shell that waits for its child and passes no signal on.
+# Waits for its child as npm does: it survives the signal that both are sent, and passes none on.
 . "${0%/*}/tree.sh"
 trap : TERM
 note
-sh "$trees/staying.sh" "$notes" &
+sh "$trees/${2:-staying}.sh" "$notes" &
 until_noted 2
 echo up
+# The signal ends the first wait.
 wait
 wait

@@ -6,17 +6,19 @@ export function describeStop({ describe, test, expect, taskd, openTask, locatorP
   describe('a stop', () => {
     const body = (title) => JSON.stringify({ title })
 
-    test('lets accepted requests finish, and refuses later ones on their connections', async () => {
+    test('lets accepted requests finish, and refuses later ones on connections that are open', async () => {
       await taskd('add', 'Before')
-      const connection = await openConnection(locatorPath())
-      await connection.beginPost('/tasks', body('During').length)
+      const [accepted, late] = [await openConnection(locatorPath()), await openConnection(locatorPath())]
+      await accepted.beginPost('/tasks', body('During').length)
+      const request = late.get('/tasks')
+      await late.write(request.slice(0, 20))
       const stopping = taskd('stop')
       await untilDraining(locatorPath())
-      // In one packet: between two the server would find the connection idle, and close it.
-      connection.socket.write(body('During') + connection.get('/tasks'))
+      await late.write(request.slice(20))
+      await accepted.write(body('During'))
 
-      expect(await connection.answers()).toEqual([
-        { status: 200, body: openTask('t2', 'During') },
+      expect(await accepted.answers()).toEqual([{ status: 200, body: openTask('t2', 'During') }])
+      expect(await late.answers()).toEqual([
         { status: 503, body: { error: { code: 'draining', message: 'The server is shutting down.' } } },
       ])
       await stopping

@@ -2,10 +2,11 @@ import { CustodyError } from '@custody/runtime/internals'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
 import type { StartSpec } from '../launch/start-spec.js'
 import type { Runtime } from '../launch/started-runtime.js'
-import { captureSite } from '../namespace/birth.js'
+import { captureSite, type SpawnSite } from '../namespace/birth.js'
 import type { Namespace } from '../namespace/namespace.js'
 import type { Inspection } from '../provenance/inspection.js'
 import type { Receipt } from '../report/receipt.js'
+import { leadTo } from '../report/stack-of-site.js'
 import type { Scope } from '../scope/scope.js'
 import type { Definition, Shared } from '../scope/start-in-scope.js'
 import { assertOpen, currentScope } from './current-scope.js'
@@ -76,45 +77,48 @@ export const custody: Custody = {
 }
 
 function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
-  // The scope is taken before the first await: afterwards the test may be over.
+  // The scope is taken before the first await: afterwards the test may be over. Errors lead to the line of the call, not to ours.
+  const act = async <T>(verb: keyof ScopeMembers, body: (scope: Scope, site: SpawnSite) => Promise<T>): Promise<T> => {
+    const site = captureSite(members[verb])
+    try {
+      return await body(scopeFor(verb), site)
+    } catch (error) {
+      if (error instanceof CustodyError) leadTo(site, error)
+      throw error
+    }
+  }
   const members: ScopeMembers = {
-    async start(spec) {
-      const scope = scopeFor('start')
-      const site = captureSite(members.start)
-      const { startIn } = await import('../scope/start-in-scope.js')
-      return startIn(scope, spec, site)
-    },
-    async shared(definition) {
-      const scope = scopeFor('shared')
-      const site = captureSite(members.shared)
-      const { shareIn } = await import('../scope/start-in-scope.js')
-      return shareIn(scope, definition, site)
-    },
-    async exec(file, args = [], options = {}) {
-      const scope = scopeFor('exec')
-      const { exec } = await import('../launch/exec.js')
-      const { namespace, run } = scope
-      return exec(file, args, {
-        ...options,
-        cwd: options.cwd ?? run.root,
-        env: { ...process.env, ...namespace.env, ...options.env },
-      })
-    },
-    async runtimes() {
-      const scope = scopeFor('runtimes')
-      const { inspectAll } = await import('../scope/inspect.js')
-      return inspectAll(scope)
-    },
-    async inspect(locatorPath) {
-      const scope = scopeFor('inspect')
-      const { inspect } = await import('../scope/inspect.js')
-      return inspect(scope, locatorPath)
-    },
-    async retire(locatorPath) {
-      const scope = scopeFor('retire')
-      const { retireNow } = await import('../scope/inspect.js')
-      return retireNow(scope, locatorPath)
-    },
+    start: (spec) =>
+      act('start', async (scope, site) => {
+        const { startIn } = await import('../scope/start-in-scope.js')
+        return startIn(scope, spec, site)
+      }),
+    shared: (definition) =>
+      act('shared', async (scope, site) => {
+        const { shareIn } = await import('../scope/start-in-scope.js')
+        return shareIn(scope, definition, site)
+      }),
+    exec: (file, args = [], options = {}) =>
+      act('exec', async ({ namespace, run }) => {
+        const { exec } = await import('../launch/exec.js')
+        const env = { ...process.env, ...namespace.env, ...options.env }
+        return exec(file, args, { ...options, cwd: options.cwd ?? run.root, env })
+      }),
+    runtimes: () =>
+      act('runtimes', async (scope) => {
+        const { inspectAll } = await import('../scope/inspect.js')
+        return inspectAll(scope)
+      }),
+    inspect: (locatorPath) =>
+      act('inspect', async (scope) => {
+        const { inspect } = await import('../scope/inspect.js')
+        return inspect(scope, locatorPath)
+      }),
+    retire: (locatorPath) =>
+      act('retire', async (scope) => {
+        const { retireNow } = await import('../scope/inspect.js')
+        return retireNow(scope, locatorPath)
+      }),
   }
   return members
 }

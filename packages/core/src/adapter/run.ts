@@ -8,6 +8,7 @@ import {
   ensurePrivateDirectory,
   NAMESPACE_VARIABLE,
   ownIdentity,
+  runtimePlatform,
   temporaryBaseDirectory,
 } from '@custody/runtime/internals'
 import { dir as makeDirectory } from 'tmp-promise'
@@ -17,7 +18,7 @@ import { parseOptions } from '../options/parse-options.js'
 import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
 import { formatSummary, type Summary, summarize } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
-import { accountFor, settleLocators } from '../scope/settle-locators.js'
+import { accountFor, applyPolicy, settleLocators } from '../scope/settle-locators.js'
 import { settleEnded } from '../scope/settle-started.js'
 import { timeLimits } from '../scope/time-limits.js'
 import { sweepDeadRuns } from '../supervisor/dead-runs.js'
@@ -49,8 +50,9 @@ export interface Run {
  */
 export async function openRun(options: unknown, root: string): Promise<Run> {
   const resolved = parseOptions(options)
-  const directory = await newDirectory(baseDirectory())
-  const storage = baseDirectory() === temporaryBaseDirectory() ? directory : await newDirectory(temporaryBaseDirectory())
+  const [base, storageBase] = [shortBaseDirectory(), temporaryBaseDirectory()]
+  const directory = await newDirectory(base)
+  const storage = base === storageBase ? directory : await newDirectory(storageBase)
   mkdirSync(`${directory}/registry`, { mode: 0o700 })
   const outer = process.env[NAMESPACE_VARIABLE]?.split(':')[0] || null
   const runner = ownIdentity()
@@ -108,15 +110,9 @@ async function settleRest(run: RunHandle, supervisor: RunSupervisor): Promise<Cu
   const look = () => ({ locators: captureRegistry(run.directory, run.id), cutShort: [] })
   const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
   const { findings } = await settleLocators(settler, null, look, time)
-  writeEvents(
-    run.directory,
-    findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance })),
-  )
-  return [
-    ...(loss === null ? [] : [supervisorLost(loss)]),
-    ...started.failures,
-    ...findings.flatMap(({ failure }) => failure ?? []),
-  ]
+  const { events, failures } = applyPolicy(findings, run.options)
+  writeEvents(run.directory, events)
+  return [...(loss === null ? [] : [supervisorLost(loss)]), ...started.failures, ...failures]
 }
 
 function supervisorLost(loss: string): CustodyError {
@@ -132,6 +128,16 @@ function supervisorLost(loss: string): CustodyError {
 
 function readdirSafely(directory: string): string[] {
   return existsSync(directory) ? readdirSync(directory) : []
+}
+
+/** Longest path below the base directory that must be a socket's: `/XXXXXX/s/<16 digits>.sock`, in bytes. */
+const SOCKET_TAIL_BYTES = 31
+
+/** The base directory, or one in /tmp where that of the environment is too long for sockets: a run that starts nothing needs none. */
+function shortBaseDirectory(): string {
+  const base = baseDirectory()
+  const isShort = Buffer.byteLength(base) + SOCKET_TAIL_BYTES <= runtimePlatform.socketPathBytes
+  return isShort || !runtimePlatform.hasUnixSockets ? base : `/tmp/custody-${process.geteuid?.()}`
 }
 
 async function newDirectory(base: string): Promise<string> {

@@ -69,6 +69,8 @@ export async function exec(
   const ended = await new Promise<{ exitCode: number | null; signal: NodeJS.Signals | null }>((resolve, fail) => {
     subprocess.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
     subprocess.once('error', (cause) => fail(notStarted(file, args, cwd, cause)))
+    // Of some failures, as of an argument that is too long, only its promise tells: there was no process that could.
+    if (subprocess.pid === undefined) void subprocess.then(({ cause }) => fail(notStarted(file, args, cwd, cause as Error)))
   }).finally(() => clock.clearTimeout(timer))
   await output.drain()
 

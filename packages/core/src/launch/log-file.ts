@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, watch } from 'node:fs'
 import { clock, hasCode } from '@custody/runtime/internals'
 
 /** How much is read at one look, in bytes: a program that writes without end must not hold the reader. */
-const LOOK_BYTES = 64 * 1024
+export const LOOK_BYTES: number = 64 * 1024
 /** How long to wait for a change at most, in milliseconds: notices of changes can get lost. */
 const BACKSTOP_MS = 100
 

@@ -114,7 +114,8 @@ function requestOf<P extends string>(spec: StartSpec<P>, place: StartPlace, port
     env: Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined)),
     areStreamsApart: [spec.ready ?? []].flat().some((ready) => 'log' in ready && ready.stream !== undefined),
     stopSignal: spec.stopSignal ?? 'SIGTERM',
-    graceMs: spec.graceMs ?? place.graceMs,
+    // JSON has no Infinity.
+    graceMs: Math.min(spec.graceMs ?? place.graceMs, Number.MAX_SAFE_INTEGER),
     needs: (spec.needs ?? []).map(({ instance }) => instance),
   }
 }

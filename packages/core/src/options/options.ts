@@ -67,11 +67,6 @@ export interface CustodyOptions {
     /** All receipts and the summary as one JSON document. */
     json?: string
   }
-  /**
-   * A runner without the hooks that Custody stands on is an error, instead of a warning.
-   * @default false
-   */
-  strict?: boolean
 }
 
 /** The same after validation: complete, plain data that travels to workers. */
@@ -90,5 +85,4 @@ export interface ResolvedOptions {
     readonly teardownMs: number
   }
   readonly report: { readonly json: string | null }
-  readonly strict: boolean
 }

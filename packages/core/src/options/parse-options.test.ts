@@ -13,7 +13,6 @@ describe('options', () => {
       markChildren: true,
       timeouts: { proofMs: 2_000, readyMs: 30_000, graceMs: 5_000, teardownMs: 10_000 },
       report: { json: null },
-      strict: false,
     })
   })
 
@@ -31,10 +30,10 @@ describe('options', () => {
     [{ timeouts: { gracems: 1 } }, 'there is no option timeouts.gracems', 'did you mean timeouts.graceMs?'],
     [{ report: { jsn: 'x' } }, 'there is no option report.jsn', 'did you mean report.json?'],
     [{ somethingElse: 1 }, 'there is no option somethingElse', 'choose one of published, unproven'],
-    [{ keep: 'sometimes' }, 'keep is wrong', 'correct keep.'],
-    [{ timeouts: { proofMs: -1 } }, 'timeouts.proofMs is wrong', 'correct timeouts.proofMs.'],
-    [{ locators: 'x' }, 'locators is wrong', 'correct locators.'],
-    ['all', 'options is wrong', 'correct options.'],
+    [{ keep: 'sometimes' }, 'keep is wrong', 'see docs/options.md for what keep may be.'],
+    [{ timeouts: { proofMs: -1 } }, 'timeouts.proofMs is wrong', 'see docs/options.md for what timeouts.proofMs may be.'],
+    [{ locators: 'x' }, 'locators is wrong', 'see docs/options.md for what locators may be.'],
+    ['all', 'options is wrong', 'see docs/options.md for what options may be.'],
   ])('refuses %j by name and says what to do', (options, what, hint) => {
     expect(() => parseOptions(options)).toThrow(expect.objectContaining({ code: 'CUSTODY_INVALID_OPTION' }))
     expect(() => parseOptions(options)).toThrow(what)

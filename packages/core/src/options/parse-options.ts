@@ -28,7 +28,6 @@ const schema = z.strictObject({
     })
     .prefault({}),
   report: z.strictObject({ json: z.string().min(1).nullable().default(null) }).prefault({}),
-  strict: z.boolean().default(false),
 })
 
 /**
@@ -43,7 +42,7 @@ export function parseOptions(options: unknown): ResolvedOptions {
     'CUSTODY_INVALID_OPTION',
     `Could not read Custody's options: ${problems.map(({ what }) => what).join('; ')}.`,
     {
-      hint: problems.map(({ hint }) => hint).join('; '),
+      hint: problems.map(({ hint }) => hint).join(' '),
       facts: { options: problems.map(({ option }) => option) },
     },
   )
@@ -53,7 +52,7 @@ function describe(issue: z.core.$ZodIssue): { option: string; what: string; hint
   const path = issue.path.map(String)
   if (issue.code !== 'unrecognized_keys') {
     const option = path.join('.') || 'options'
-    return { option, what: `${option} is wrong (${issue.message})`, hint: `correct ${option}.` }
+    return { option, what: `${option} is wrong (${issue.message})`, hint: `see docs/options.md for what ${option} may be.` }
   }
   const known = knownKeys(path)
   const names = issue.keys.map((key) => [...path, key].join('.'))

@@ -13,6 +13,8 @@ export interface Finding {
   readonly evidence: Evidence
   readonly judgement: Judgement
   readonly outcome: RetireOutcome | null
+  /** Where it was published. */
+  readonly locator: string
   /** Who started it, and where. */
   readonly starter: { readonly name: string; readonly sites: readonly SpawnSite[] }
 }
@@ -47,6 +49,7 @@ function failureOfOutcome(finding: Finding, outcome: RetireOutcome | null, optio
         ? fail(finding, 'CUSTODY_RUNTIME_LEFT', 'accept', 'it was left running', hints.left)
         : null
     case 'refused':
+      if (options.unproven === 'ignore') return null
       return fail(
         finding,
         'CUSTODY_RUNTIME_UNPROVEN',
@@ -93,13 +96,20 @@ const hints = {
 } as const
 
 function fail(finding: Finding, code: string, verb: string, observed: string, hint: string): CustodyError {
-  const { evidence, judgement, name, starter } = finding
-  const { identity, path } = evidence
+  const { evidence, judgement, locator, name, starter } = finding
+  const { identity } = evidence
   const who = identity === null ? '' : ` (pid ${identity.pid})`
-  const place = `  started by ${starter.name}\n  locator ${path}`
+  const place = `  started by ${starter.name}\n  locator ${locator}`
   const error = new CustodyError(code, `Could not ${verb} runtime "${name ?? 'unknown'}"${who}: ${observed}.\n${place}`, {
     hint,
-    facts: { name, pid: identity?.pid ?? null, path, verdict: judgement.verdict, scope: evidence.scope, startedBy: starter.name },
+    facts: {
+      name,
+      pid: identity?.pid ?? null,
+      locator,
+      verdict: judgement.verdict,
+      scope: evidence.scope,
+      startedBy: starter.name,
+    },
   })
   leadTo(starter.sites[0], error)
   return error

@@ -5,14 +5,21 @@ export function stackOfSite(site: SpawnSite | undefined): string {
   // A user's Error.prepareStackTrace may have made anything of it.
   const stack: unknown = site?.stack
   if (typeof stack !== 'string') return ''
+  const isUsers = (line: string) => /^\s+at /.test(line) && !/\(?node:|[\\/]node_modules[\\/]/.test(line) && !isOurs(line)
+  return stack.split('\n').filter(isUsers).join('\n')
+}
+
+/** The stack of a user's own error without what stands between the runner and the test. */
+export function withoutOurFrames(stack: string): string {
   return stack
     .split('\n')
-    .filter(
-      (line) =>
-        /^\s+at /.test(line) &&
-        !/\(?node:|[\\/]node_modules[\\/]|[\\/]packages[\\/](core|vitest|jest)[\\/](dist|src)[\\/]/.test(line),
-    )
+    .filter((line) => !/^\s+at /.test(line) || !isOurs(line))
     .join('\n')
+}
+
+/** A frame of these packages, installed or in their own workspace. */
+function isOurs(line: string): boolean {
+  return /[\\/]@custody[\\/]|[\\/]packages[\\/](core|vitest|jest)[\\/](dist|src)[\\/]/.test(line)
 }
 
 /** Has an error lead to the user's line instead of to ours. */

@@ -12,6 +12,10 @@ import type { Captured } from './teardown.js'
 export interface Use {
   readonly name: string
   readonly onExit: 'fail' | 'ignore'
+  /** Whether it is what a command has left behind that exits with 0. */
+  readonly hasDaemonized: boolean
+  /** Milliseconds that it may take to obey. */
+  readonly graceMs: number
   /** Where it was asked for. */
   readonly site: SpawnSite
   /** The last lines of its output. */

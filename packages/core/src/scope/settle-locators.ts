@@ -8,6 +8,7 @@ import type { Evidence } from '../provenance/evidence.js'
 import { judge } from '../provenance/judge.js'
 import type { RunIdentity } from '../provenance/own-processes.js'
 import { type Copies, prove } from '../provenance/prove.js'
+import type { RunEvent } from '../report/events.js'
 import { failureOf } from '../report/failure.js'
 import type { Receipt } from '../report/receipt.js'
 import { type RetireOutcome, retire } from '../retire/retire.js'
@@ -140,7 +141,9 @@ export async function settleOne(
     exit: hasExited ? 'observed' : 'not observed',
     left: outcome !== null && !hasExited && evidence.identity !== null ? [evidence.identity] : [],
   }
-  return { instance, evidence, receipt, failure: failureOf({ name, evidence, judgement, outcome, starter }, options) }
+  const locator = copies[0].locator?.path ?? evidence.path
+  const failure = failureOf({ name, evidence, judgement, outcome, locator, starter }, options)
+  return { instance, evidence, receipt, failure }
 }
 
 function removeEntry(path: string): void {
@@ -149,4 +152,19 @@ function removeEntry(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
+}
+
+/** What findings come to: their receipts, and by the user's policy a warning or a failure. */
+export function applyPolicy(
+  findings: readonly Settled[],
+  options: ResolvedOptions,
+): { events: RunEvent[]; failures: CustodyError[] } {
+  const events: RunEvent[] = findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance }))
+  const failures: CustodyError[] = []
+  for (const { failure } of findings) {
+    if (failure?.code === 'CUSTODY_RUNTIME_UNPROVEN' && options.unproven === 'warn') {
+      events.push({ type: 'warning', text: failure.message })
+    } else if (failure !== null) failures.push(failure)
+  }
+  return { events, failures }
 }

@@ -21,7 +21,8 @@ export async function settleStarted(scope: Scope): Promise<StartedSettlement> {
   try {
     const link = await scope.lease()
     const exits = unexpectedExits(scope, link)
-    const { graceMs } = scope.run.options.timeouts
+    // At worst each needs the one before.
+    const graceMs = [...scope.uses.values()].reduce((sum, use) => sum + use.graceMs, 0)
     const all = await link.call<Ended[]>('settle', { scope: scope.id }, graceMs + STOP_MARGIN_MS)
     const settled = settleEnded(all, scope.run.options, scope.kind === 'file' ? null : scope.name, scope.uses)
     return { events: [...exits.events, ...settled.events], failures: [...unready, ...exits.failures, ...settled.failures] }
@@ -65,10 +66,12 @@ export function settleEnded(
 function unexpectedExits(scope: Scope, link: SupervisorLink): StartedSettlement {
   const events: RunEvent[] = []
   const failures: CustodyError[] = []
-  for (const [id, { name, onExit, site, tail }] of scope.uses) {
+  for (const [id, { hasDaemonized, name, onExit, site, tail }] of scope.uses) {
     const notice = link.peekExit(id)
     if (notice === null || notice.expected || onExit === 'ignore') continue
     const { code, signal } = notice.exit
+    // The command has done its work; what it left behind is the runtime.
+    if (hasDaemonized && code === 0) continue
     const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`
     const error = new CustodyError(
       'CUSTODY_RUNTIME_EXITED',
@@ -115,8 +118,8 @@ function forced({ name, signals, tookMs }: Ended): CustodyError {
   )
 }
 
-function supervisorLost({ name }: Scope, cause: unknown): CustodyError {
-  return new CustodyError(
+function supervisorLost({ name, uses }: Scope, cause: unknown): CustodyError {
+  const error = new CustodyError(
     'CUSTODY_SUPERVISOR_LOST',
     `Could not end what ${name} had started: the supervisor of this run is gone.`,
     {
@@ -125,4 +128,6 @@ function supervisorLost({ name }: Scope, cause: unknown): CustodyError {
       cause,
     },
   )
+  leadTo([...uses.values()][0]?.site, error)
+  return error
 }

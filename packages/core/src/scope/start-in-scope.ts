@@ -25,7 +25,7 @@ export async function startIn<P extends string>(scope: Scope, spec: StartSpec<P>
   return whileStarting(scope, async (signal) => {
     const link = await scope.lease()
     const runtime = await start(spec, placeOf(scope, link, { id, scope: scope.id, name: spec.name, signal }))
-    return use(scope, runtime, site, spec.onExit)
+    return use(scope, runtime, site, spec as unknown as StartSpec)
   })
 }
 
@@ -43,7 +43,7 @@ export async function shareIn<P extends string>(scope: Scope, definition: Defini
   const answer = await link.call<ShareAnswer>('share', { key, fingerprint: fingerprintOf(spec) }, waitMs)
   if (answer.role === 'refused') throw refused(definition.name, answer.problem)
   if (answer.role === 'guest')
-    return use(scope, guest(scope, spec as unknown as StartSpec<P>, link, answer.runtime), site, spec.onExit)
+    return use(scope, guest(scope, spec as unknown as StartSpec<P>, link, answer.runtime), site, spec as unknown as StartSpec)
   try {
     const id = `${owner}.r${randomInt(2 ** 47)}`
     const { signal } = new AbortController()
@@ -52,7 +52,7 @@ export async function shareIn<P extends string>(scope: Scope, definition: Defini
       placeOf(scope, link, { id, scope: owner, name: spec.name, signal }),
     )
     await link.call('shared', { key, outcome: sharedOf(runtime) })
-    return withoutStop(use(scope, runtime, site, spec.onExit))
+    return withoutStop(use(scope, runtime, site, spec as unknown as StartSpec))
   } catch (error) {
     await link.call('shared', { key, outcome: { problem: (error as Error).message } })
     throw error
@@ -93,8 +93,10 @@ async function whileStarting<T>(scope: Scope, begin: (signal: AbortSignal) => Pr
   }
 }
 
-function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSite, onExit: 'fail' | 'ignore' = 'fail'): R {
-  const note = () => scope.uses.set(runtime.instance, { name: runtime.name, onExit, site, tail: () => runtime.log.tail(20) })
+function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSite, spec: StartSpec): R {
+  const { daemonizes: hasDaemonized = false, graceMs = timeLimits(scope.run.options).graceMs, name, onExit = 'fail' } = spec
+  const tail = () => runtime.log.tail(20)
+  const note = () => scope.uses.set(runtime.instance, { graceMs, hasDaemonized, name, onExit, site, tail })
   note()
   const { restart } = runtime
   return Object.assign(runtime, {

@@ -2,9 +2,9 @@ import { rm } from 'node:fs/promises'
 import { sep } from 'node:path'
 import { CustodyError, clock, Deadline } from '@custody/runtime/internals'
 import { type CapturedLocator, captureGlobs, captureRegistry } from '../locators/capture.js'
-import { type RunEvent, writeEvents } from '../report/events.js'
+import { writeEvents } from '../report/events.js'
 import type { Scope, Settlement } from './scope.js'
-import { settleLocators } from './settle-locators.js'
+import { applyPolicy, settleLocators } from './settle-locators.js'
 import { settleStarted } from './settle-started.js'
 import { timeLimits } from './time-limits.js'
 
@@ -48,17 +48,12 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
     ...[...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed })),
   ])
 
-  const events: RunEvent[] = own.findings.map(({ instance, receipt }) => ({ type: 'receipt', receipt, instance }))
-  for (const glob of own.cutShort)
+  const { events, failures } = applyPolicy(own.findings, options)
+  for (const glob of own.cutShort) {
     events.push({ type: 'warning', text: `the walk of the glob ${glob} was cut short; narrow it.` })
-  events.push(...started.events)
-  const failures = [...siblings.flatMap((sibling) => sibling.failures), ...started.failures]
-  for (const { failure } of own.findings) {
-    if (failure === null) continue
-    if (failure.code === 'CUSTODY_RUNTIME_UNPROVEN' && options.unproven === 'warn')
-      events.push({ type: 'warning', text: failure.message })
-    else failures.push(failure)
   }
+  events.push(...started.events)
+  failures.push(...siblings.flatMap((sibling) => sibling.failures), ...started.failures)
 
   // Something may live on in the directory of a scope that failed to end.
   const isKept = options.keep === 'always' || failures.length > 0 || (options.keep === 'on-failure' && hasFailed)

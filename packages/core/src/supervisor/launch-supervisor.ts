@@ -21,8 +21,13 @@ export function launchSupervisor(runDirectory: string, run: RunRecord): ChildPro
     const child = spawn(process.execPath, [supervisorProgram, 'serve', runDirectory], {
       cwd: '/',
       detached: true,
-      // An empty variable keeps it out of every namespace, also out of the one that this run itself stands in.
-      env: { ...Object.fromEntries(KEPT.map((name) => [name, process.env[name]])), CUSTODY_NAMESPACE: '' },
+      env: {
+        ...Object.fromEntries(KEPT.map((name) => [name, process.env[name]])),
+        // An empty variable keeps it out of every namespace, also out of the one that this run itself stands in.
+        CUSTODY_NAMESPACE: '',
+        // Node passes its own on wherever this key is missing.
+        NODE_V8_COVERAGE: undefined,
+      },
       stdio: ['ignore', log, log],
       windowsHide: true,
     })

@@ -1,4 +1,4 @@
-import { watch } from 'node:fs'
+import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator } from '@custody/runtime'
 import { CustodyError, clock, Deadline, hasCode, openSession, readLocator, type Session } from '@custody/runtime/internals'
@@ -101,13 +101,22 @@ async function waitForLocator(runDirectory: string, deadline: Deadline): Promise
 /** Resolves when something changes in a directory, or a little later in any case: a change may have come before the watch. */
 function nextChange(directory: string): Promise<void> {
   return new Promise((resolve) => {
-    const watcher = watch(directory, done)
+    const watcher = watchOrNull(directory, done)
     const timer = clock.setTimeout(done, 20)
-    watcher.on('error', done)
     function done(): void {
       clock.clearTimeout(timer)
-      watcher.close()
+      watcher?.close()
       resolve()
     }
   })
+}
+
+function watchOrNull(directory: string, listener: () => void): FSWatcher | null {
+  try {
+    return watch(directory, listener).on('error', listener)
+  } catch (error) {
+    // The machine has no watches left: the timer looks.
+    if (hasCode(error, 'EMFILE') || hasCode(error, 'ENOSPC')) return null
+    throw error
+  }
 }

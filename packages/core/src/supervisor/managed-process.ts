@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { clock, ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { clock, Deadline, ownIdentity, runtimePlatform } from '@custody/runtime/internals'
 import { spawnStyle } from '../platform/index.js'
 import { birthmarkOf } from '../tree/birthmark.js'
 import { type FileId, fileIdOf } from '../tree/file-id.js'
+import { findBornHere } from '../tree/find-born-here.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { type Leader, stopTree } from '../tree/stop-tree.js'
 import type { Ended, ExitStatus, Spawned, SpawnRequest } from './protocol.js'
@@ -21,6 +22,8 @@ export class ManagedProcess implements Leader {
   #isAskedToStop = false
   readonly #child: ChildProcess
   #stopping: Promise<Ended> | null = null
+  /** When it must have obeyed at the latest. */
+  #obeyBy = Deadline.after(Infinity)
 
   private constructor(request: SpawnRequest, child: ChildProcess, spawned: Spawned, files: readonly FileId[]) {
     this.request = request
@@ -81,14 +84,20 @@ export class ManagedProcess implements Leader {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Sends a signal to its group, for a test that wants to see what happens. An exit that follows from it is an expected one. */
+  /**
+   * Sends a signal to its group, or to each of what it has left behind, for a test that wants to see what happens. An exit that follows
+   * from it is an expected one.
+   */
   signal(signal: NodeJS.Signals): boolean {
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') this.#isAskedToStop = true
-    return this.isUnreaped() && sendSignal(signal, { kind: 'group', leader: this.identity })
+    if (this.isUnreaped()) return sendSignal(signal, { kind: 'group', leader: this.identity })
+    const left = findBornHere(birthmarkOf(this.request.id, this.files, this.identity), [])
+    return left.map((identity) => sendSignal(signal, { kind: 'process', identity })).includes(true)
   }
 
-  /** Ends it and everything that was born of it. Once, however often it is asked. */
+  /** Ends it and everything that was born of it. Once, however often it is asked; the shortest grace holds. */
   stop(spared: readonly Identity[], graceMs: number = this.request.graceMs): Promise<Ended> {
+    this.#obeyBy = this.#obeyBy.within(graceMs)
     this.#stopping ??= this.#stop(spared, graceMs)
     return this.#stopping
   }
@@ -99,7 +108,10 @@ export class ManagedProcess implements Leader {
     const expected = this.exit === null || this.#isAskedToStop
     this.#isAskedToStop = true
     const mark = birthmarkOf(id, this.files, this.identity)
-    const { forced, left, signals } = await stopTree({ mark, leader: this, spared, stopSignal, graceMs })
+    const obeyBy = () => this.#obeyBy
+    const { forced, left, signals } = await stopTree({ mark, leader: this, spared, stopSignal, graceMs, obeyBy })
+    // Whoever asks again tries again.
+    if (left.length > 0) this.#stopping = null
     // Its parent is this process: the status comes as soon as it has been reaped.
     if (left.length === 0) await this.exited
     return {

@@ -21,6 +21,7 @@ export class RunSupervisor {
   readonly #exited: Promise<void>
   readonly #link: Promise<SupervisorLink>
   #isEnding = false
+  #hasHung = false
   #loss: string | null = null
 
   private constructor(runDirectory: string, run: RunRecord) {
@@ -29,7 +30,8 @@ export class RunSupervisor {
     this.#child = launchSupervisor(runDirectory, run)
     this.#exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
-        if (!this.#isEnding) this.#loss ??= `it was ended by ${signal ?? `exit code ${code}`}`
+        // That its connection ended may be known before, and says less.
+        if (!this.#isEnding && !this.#hasHung) this.#loss = `it was ended by ${signal ?? `exit code ${code}`}`
         resolve()
       })
       this.#child.once('error', ({ message }) => {
@@ -107,6 +109,7 @@ export class RunSupervisor {
       const wasPaused = sentAt.lateMs > PING_MS
       missed = isAnswered || wasPaused ? 0 : missed + 1
       if (missed === MAX_MISSED) {
+        this.#hasHung = true
         this.#loss ??= `it did not answer for ${(MAX_MISSED * PING_MS) / 1_000} s`
         this.#child.kill('SIGKILL')
       }

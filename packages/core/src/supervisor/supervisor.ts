@@ -34,7 +34,11 @@ export class Supervisor {
   readonly #queue = new SpawnQueue<Client>()
   readonly #shares = new Shares()
   readonly #onEnd: (ended: readonly Ended[]) => void
+  /** What was ended because those had gone who had asked for it. Nobody has been told of it yet. */
+  readonly #untold = new Map<NamespaceId, Ended>()
+  readonly #departures = new Set<Promise<void>>()
   #hasRunner = false
+  #starting: Promise<unknown> = Promise.resolve()
   #ending: Promise<void> | null = null
 
   /** @param onEnd called once, when the run is over and everything has been ended */
@@ -59,14 +63,28 @@ export class Supervisor {
       this.#queue.drop(client)
       this.#shares.drop(client)
       if (attachment.role === 'runner') await this.end()
-      else await this.#endScope(attachment.file, this.#options.lastGraceMs)
+      else await this.#endFile(attachment.file)
     })
   }
 
+  /** @throws {Error} Node's, with `code`, when there is no such command or directory; another when the run is over */
   async spawn(client: Client, request: SpawnRequest): Promise<Spawned> {
+    const { spawned } = await this.#queue.add(client, async () => {
+      // A worker may outlive its runner, and go on asking.
+      if (this.#ending !== null) throw new Error('this run is over')
+      const starting = this.#start(request)
+      this.#starting = starting.catch(() => {})
+      return starting
+    })
+    // Who asked may have gone while it was started.
+    if (!this.#clients.has(client)) await this.stop(request.id, this.#options.lastGraceMs)
+    return spawned
+  }
+
+  async #start(request: SpawnRequest): Promise<ManagedProcess> {
     const { runDirectory } = this.#options
-    const started = await this.#queue.add(client, () => ManagedProcess.start(request, join(runDirectory, 'log')))
-    const { files, identity, spawned } = started
+    const started = await ManagedProcess.start(request, join(runDirectory, 'log'))
+    const { files, identity } = started
     writeJournal(runDirectory, { id: request.id, name: request.name, identity, files })
     this.#processes.set(request.id, started)
     void started.exited.then((exit) => {
@@ -74,9 +92,7 @@ export class Supervisor {
       const notice: ExitNotice = { id: request.id, exit, expected: started.isExpected }
       for (const each of this.#clients) each.notify('exited', notice)
     })
-    // Who asked may have gone while it was started.
-    if (!this.#clients.has(client)) await this.stop(request.id)
-    return spawned
+    return started
   }
 
   async stop(id: NamespaceId, graceMs?: number): Promise<Ended | null> {
@@ -91,14 +107,18 @@ export class Supervisor {
     return this.#processes.get(id)?.signal(signal) ?? false
   }
 
-  /** Ends what was started in a scope, those that need others first. */
+  /** Ends what was started in a scope, those that need others first. Tells also what has ended there without anybody being told. */
   async settle(scope: NamespaceId, graceMs?: number): Promise<Ended[]> {
     const own = [...this.#processes.values()].filter(({ request }) => isInScope(request.scope, scope))
-    const ended: Ended[] = []
+    const ended = new Map<NamespaceId, Ended>()
     for (const wave of inStopOrder(own.map(({ request }) => request))) {
-      ended.push(...(await Promise.all(wave.map(({ id }) => this.stop(id, graceMs)))).filter((each) => each !== null))
+      const all = await Promise.all(wave.map(({ id }) => this.stop(id, graceMs)))
+      for (const each of all) if (each !== null) ended.set(each.id, each)
     }
-    return ended
+    if (scope === this.#options.runId) await Promise.all(this.#departures)
+    for (const each of this.#untold.values()) if (isInScope(each.scope, scope)) ended.set(each.id, each)
+    for (const id of ended.keys()) this.#untold.delete(id)
+    return [...ended.values()]
   }
 
   share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
@@ -111,8 +131,25 @@ export class Supervisor {
 
   /** Ends the run: everything that was started in it, and whatever else was born in it. */
   end(): Promise<void> {
-    this.#ending ??= this.#endScope(this.#options.runId, this.#options.lastGraceMs).then(this.#onEnd)
+    this.#ending ??= this.#endRun()
     return this.#ending
+  }
+
+  async #endRun(): Promise<void> {
+    const { lastGraceMs, runId } = this.#options
+    // One that is being started right now has no process yet that could be found.
+    await this.#starting
+    this.#onEnd(await this.#endScope(runId, lastGraceMs))
+  }
+
+  /** A file has ended, or its worker has died: the run will tell what was still there. */
+  async #endFile(file: NamespaceId): Promise<void> {
+    const departure = this.#endScope(file, this.#options.lastGraceMs).then((ended) => {
+      for (const each of ended) this.#untold.set(each.id, each)
+    })
+    this.#departures.add(departure)
+    await departure
+    this.#departures.delete(departure)
   }
 
   async #endScope(scope: NamespaceId, graceMs: number): Promise<Ended[]> {

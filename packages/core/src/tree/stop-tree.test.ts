@@ -20,7 +20,7 @@ import { type Leader, type StopOptions, stopTree } from './stop-tree.js'
 const LONG_MS = 30_000
 
 const identityOf = (pid: number): Identity => ({ ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) })
-const isAlive = ({ pid, start }: Identity) => runtimePlatform.readStart(pid) === start
+const isAlive = ({ pid, start }: Identity) => start !== null && runtimePlatform.readStart(pid) === start
 
 interface Tree {
   readonly leader: Leader

@@ -15,12 +15,14 @@ import { platform } from '../platform/index.js'
 export function chooseEndpoint(instance: string, directory: string = baseDirectory()): string {
   if (!platform.hasUnixSockets) return `pipe:\\\\.\\pipe\\custody-${instance}`
   const sockets = join(directory, 's')
+  // Half of it: every byte counts here, and 64 random bits are enough for a name.
+  const name = `${instance.slice(0, 16)}.sock`
   // Checked before the directory is made: a refused start leaves nothing behind.
-  checkLength(join(sockets, `${instance}.sock`))
+  checkLength(join(sockets, name))
   // Whoever owns the directory above could exchange the one below.
   ensurePrivateDirectory(directory)
   ensurePrivateDirectory(sockets)
-  const path = join(realpathSync.native(sockets), `${instance}.sock`)
+  const path = join(realpathSync.native(sockets), name)
   checkLength(path)
   return `unix:${path}`
 }

@@ -42,7 +42,8 @@ function ask(url: URL, { signal }: ProbeContext): Promise<number | string> {
       request.destroy()
     })
     request.on('timeout', () => request.destroy(Object.assign(new Error('no answer'), { code: 'no answer' })))
-    request.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+    // Who is out of time has seen that it does not answer.
+    request.on('error', (error: NodeJS.ErrnoException) => resolve(signal.aborted ? 'no answer' : (error.code ?? error.message)))
     request.end()
   })
 }

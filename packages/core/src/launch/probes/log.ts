@@ -1,4 +1,4 @@
-import type { LogFile } from '../log-file.js'
+import { LOOK_BYTES, type LogFile } from '../log-file.js'
 import type { Probe } from './probe.js'
 
 /** So much of a line is kept when it does not end, in characters: a pattern sees what comes in pieces. */
@@ -41,8 +41,10 @@ export async function* matches(
     }
     at += part.length
     text += decoder.decode(part, { stream: true })
+    // There is more, and it begins anywhere: a line that it cuts, a port's number maybe, is not looked at before it is whole.
+    const whole = part.length === LOOK_BYTES ? text.lastIndexOf('\n') + 1 : 0
     let end = 0
-    for (const match of text.matchAll(expression)) {
+    for (const match of (whole > 0 ? text.slice(0, whole) : text).matchAll(expression)) {
       end = match.index + match[0].length
       yield match
     }

@@ -1,0 +1,208 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Identity } from '@custody/runtime'
+import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { expect, onTestFinished, test } from 'vitest'
+import { startProgram } from '../../../../test/runtime/start-program.js'
+import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
+import { newFileId, newRunId } from '../namespace/namespace-id.js'
+import { readJournal } from './journal.js'
+import type { Ended, ExitNotice, SpawnRequest } from './protocol.js'
+import { type Client, Supervisor } from './supervisor.js'
+
+const program = (name: string) => fileURLToPath(new URL(`../../../../test/programs/processes/${name}`, import.meta.url))
+const isAlive = ({ pid, start }: Identity) => start !== null && runtimePlatform.readStart(pid) === start
+
+interface TestClient extends Client {
+  readonly notices: ExitNotice[]
+  /** Ends its connection. */
+  leave(): void
+}
+
+function newClient(): TestClient {
+  const notices: ExitNotice[] = []
+  let leave = () => {}
+  const ended = new Promise<void>((resolve) => {
+    leave = resolve
+  })
+  return { notices, leave, ended, notify: (_method, params) => void notices.push(params as ExitNotice) }
+}
+
+interface Started {
+  readonly supervisor: Supervisor
+  readonly runId: string
+  readonly runDirectory: string
+  /** What was told when the run was over. */
+  readonly over: Promise<readonly Ended[]>
+  request(scope: string, changes?: Partial<SpawnRequest>): SpawnRequest
+}
+
+/** A supervisor in this very process. Everything of it has ended when the test has finished. */
+function newSupervisor(): Started {
+  const runId = newRunId(null)
+  const runDirectory = temporaryDirectory()
+  let supervisor!: Supervisor
+  const over = new Promise<readonly Ended[]>((resolve) => {
+    supervisor = new Supervisor({ runId, runDirectory, runner: ownIdentity(), lastGraceMs: 0 }, resolve)
+  })
+  onTestFinished(() => supervisor.end())
+  let count = 0
+  const request = (scope: string, changes: Partial<SpawnRequest> = {}): SpawnRequest => {
+    const id = `${scope}.r${++count}`
+    return {
+      ...{ id, scope, name: `runtime ${count}`, argv: [process.execPath, program('waiting.js')], shell: false, cwd: '/' },
+      ...{ env: { PATH: process.env['PATH'] ?? '', CUSTODY_NAMESPACE: `${id}:${runDirectory}` }, areStreamsApart: false },
+      ...{ stopSignal: 'SIGTERM', graceMs: 30_000, needs: [] },
+      ...changes,
+    }
+  }
+  return { supervisor, runId, runDirectory, over, request }
+}
+
+function attachWorker(supervisor: Supervisor, file: string): TestClient {
+  const client = newClient()
+  supervisor.attach(client, { role: 'worker', file })
+  return client
+}
+
+test('starts a process and has it in the journal before anybody is told', async () => {
+  const { request, runDirectory, runId, supervisor } = newSupervisor()
+  const asked = request(newFileId(runId))
+  const { identity, logs } = await supervisor.spawn(attachWorker(supervisor, asked.scope), asked)
+  expect(isAlive(identity)).toBe(true)
+  expect(readJournal(runDirectory)).toMatchObject([{ id: asked.id, name: asked.name, identity, files: [{}] }])
+  expect(existsSync(logs.stdout)).toBe(true)
+})
+
+test('passes on why a process could not be started, and has it in no journal', async () => {
+  const { request, runDirectory, runId, supervisor } = newSupervisor()
+  const asked = request(newFileId(runId), { argv: ['/no/such/program'] })
+  await expect(supervisor.spawn(attachWorker(supervisor, asked.scope), asked)).rejects.toMatchObject({ code: 'ENOENT' })
+  expect(readJournal(runDirectory)).toEqual([])
+})
+
+test('tells every client how a process has exited, and whether it was asked to', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const [a, b] = [attachWorker(supervisor, newFileId(runId)), attachWorker(supervisor, newFileId(runId))]
+  const asked = request(`${runId}.shared`)
+  await supervisor.spawn(a, asked)
+  await supervisor.stop(asked.id)
+  const notice = { id: asked.id, exit: { code: null, signal: 'SIGTERM' }, expected: true }
+  expect([a.notices, b.notices]).toEqual([[notice], [notice]])
+})
+
+test('stops what it knows, and says null of what it does not', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const asked = request(newFileId(runId))
+  const { identity } = await supervisor.spawn(attachWorker(supervisor, asked.scope), asked)
+  expect(await supervisor.stop(asked.id)).toMatchObject({ id: asked.id, identity, forced: false, left: [] })
+  expect(isAlive(identity)).toBe(false)
+  expect(await supervisor.stop(asked.id)).toBe(null)
+  expect(await supervisor.stop('unknown')).toBe(null)
+  expect(supervisor.signal('unknown', 'SIGTERM')).toBe(false)
+})
+
+test('settles a scope and those below it, and leaves the others running', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const [file, other] = [newFileId(runId), newFileId(runId)]
+  const client = attachWorker(supervisor, file)
+  const own = [request(file), request(`${file}.1`)]
+  const foreign = request(other)
+  const [a, b, c] = await Promise.all([...own, foreign].map((each) => supervisor.spawn(client, each)))
+  const ended = await supervisor.settle(file)
+  expect(ended.map(({ id }) => id).toSorted()).toEqual(own.map(({ id }) => id).toSorted())
+  expect([a, b, c].map((each) => each !== undefined && isAlive(each.identity))).toEqual([false, false, true])
+  expect(await supervisor.settle(file)).toEqual([])
+})
+
+test('stops what needs another before that', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const file = newFileId(runId)
+  const client = attachWorker(supervisor, file)
+  const database = request(file, { name: 'database' })
+  const api = request(file, { name: 'api', needs: [database.id] })
+  await Promise.all([database, api].map((each) => supervisor.spawn(client, each)))
+  expect((await supervisor.settle(file)).map(({ name }) => name)).toEqual(['api', 'database'])
+  expect(client.notices.map(({ id }) => id)).toEqual([api.id, database.id])
+})
+
+test("ends what was a worker's when its connection ends, also what it has started itself", async () => {
+  const { request, runId, runDirectory, supervisor } = newSupervisor()
+  const [file, other] = [newFileId(runId), newFileId(runId)]
+  const worker = attachWorker(supervisor, file)
+  const observer = attachWorker(supervisor, other)
+  const asked = request(`${file}.1`)
+  const [own, foreign] = [await supervisor.spawn(worker, asked), await supervisor.spawn(observer, request(other))]
+  const stray = startProgram('processes/waiting.js', { env: { CUSTODY_NAMESPACE: `${file}.2:${runDirectory}` } })
+  await stray.printed(/ready/)
+  worker.leave()
+  expect(await stray.exited).toMatchObject({ code: null })
+  expect(isAlive(own.identity)).toBe(false)
+  expect(isAlive(foreign.identity)).toBe(true)
+  expect(observer.notices).toMatchObject([{ id: asked.id, expected: true }])
+})
+
+test('stops at once what was started for a worker that has gone meanwhile', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const file = newFileId(runId)
+  const worker = attachWorker(supervisor, file)
+  const spawning = supervisor.spawn(worker, request(file))
+  worker.leave()
+  const { identity } = await spawning
+  expect(isAlive(identity)).toBe(false)
+})
+
+test("ends everything of the run when the runner's connection ends, and says once what it was", async () => {
+  const { over, request, runId, supervisor } = newSupervisor()
+  const runner = newClient()
+  supervisor.attach(runner, { role: 'runner' })
+  expect(supervisor.hasRunner).toBe(true)
+  const requests = [request(newFileId(runId)), request(`${runId}.shared`), request(`${runId}.w1`)]
+  const started = await Promise.all(requests.map((each) => supervisor.spawn(runner, each)))
+  runner.leave()
+  const ended = await over
+  expect(ended.map(({ id }) => id).toSorted()).toEqual(requests.map(({ id }) => id).toSorted())
+  expect(started.filter(({ identity }) => isAlive(identity))).toEqual([])
+  // It was asked by two by then: the end of the connection, and this.
+  expect(supervisor.end()).toBe(supervisor.end())
+})
+
+test('does not take a worker for the runner', () => {
+  const { runId, supervisor } = newSupervisor()
+  attachWorker(supervisor, newFileId(runId))
+  expect(supervisor.hasRunner).toBe(false)
+})
+
+test('never ends the runner, though the runner carries its mark', async () => {
+  const runId = newRunId(null)
+  const runner = startProgram('processes/counting-signals.js', { env: { CUSTODY_NAMESPACE: `${runId}.f1:/run/x` } })
+  await runner.printed(/ready/)
+  const identity: Identity = { ...ownIdentity(), pid: runner.pid, start: runtimePlatform.readStart(runner.pid) }
+  const options = { runId, runDirectory: temporaryDirectory(), runner: identity, lastGraceMs: 0 }
+  const supervisor = new Supervisor(options, () => {})
+  await supervisor.end()
+  expect(isAlive(identity)).toBe(true)
+  expect(runner.output).toBe('ready\n')
+})
+
+test('has the next who asks start a shared runtime again when it has exited', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const client = attachWorker(supervisor, newFileId(runId))
+  const asked = request(`${runId}.shared`)
+  expect(await supervisor.share(client, 'db', 'v1')).toEqual({ role: 'starter' })
+  const spawned = await supervisor.spawn(client, asked)
+  supervisor.shared('db', { ...spawned, id: asked.id, dir: '/', env: {}, ports: {}, match: null, groups: null })
+  expect(await supervisor.share(client, 'db', 'v1')).toMatchObject({ role: 'guest', runtime: { id: asked.id } })
+  supervisor.signal(asked.id, 'SIGKILL')
+  await supervisor.stop(asked.id)
+  expect(await supervisor.share(client, 'db', 'v1')).toEqual({ role: 'starter' })
+})
+
+test('has the next in line start a shared runtime whose starter has gone', async () => {
+  const { runId, supervisor } = newSupervisor()
+  const [first, second] = [attachWorker(supervisor, newFileId(runId)), attachWorker(supervisor, newFileId(runId))]
+  await supervisor.share(first, 'db', 'v1')
+  const waiting = supervisor.share(second, 'db', 'v1')
+  first.leave()
+  expect(await waiting).toEqual({ role: 'starter' })
+})

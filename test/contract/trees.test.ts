@@ -1,0 +1,314 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import { isAlive } from './alive.js'
+import { readNoted } from './noted.js'
+import { type RunningSuite, runners, shareSuite } from './run-suite.js'
+
+const programs = resolve(import.meta.dirname, '../programs')
+const server = join(programs, 'servers/answering-http.js')
+
+/** For the inside of a test file: starts a program of test/programs/trees, and tells which processes of it are alive. */
+const trees = `
+  const noted = (name) => fs.readFileSync('noted-' + name, 'utf8').trim().split('\\n').map((line) => line.split(' '))
+  const notedOfAll = (name) => fs.readdirSync('.').filter((file) => file.startsWith('noted-' + name)).flatMap((file) => noted(file.slice(6)))
+  const stateOf = (pid, start) => {
+    try {
+      const stat = fs.readFileSync('/proc/' + pid + '/stat', 'latin1')
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+      return fields[19] === start ? fields[0] : null
+    } catch { return null }
+  }
+  const aliveOf = (name) => notedOfAll(name).filter(([pid, start]) => ![null, 'Z', 'X'].includes(stateOf(pid, start))).length
+  const tree = (program, { name = program, args = [], ...more } = {}) => custody.start({
+    name, graceMs: 1_000, ready: { log: /^(up|one of each)$/m }, ...more,
+    command: ['sh', path.join(programs, 'trees', program + '.sh'), path.resolve('noted-' + name), ...args],
+  })
+  const stopped = async (name, { stop }) => {
+    const { forced, signals } = await stop()
+    note(name, { alive: aliveOf(name), forced, noted: notedOfAll(name).length, signals })
+  }`
+
+/** How each kind of tree must end; in \`noted\` those that it has had. */
+const kinds = {
+  staying: { noted: 1, forced: false },
+  'ignoring-term': { noted: 1, forced: true },
+  'setsid-child': { noted: 2, forced: true },
+  'double-forking': { noted: 2, forced: true },
+  stopped: { noted: 1, forced: false },
+  wrapping: { noted: 2, forced: false },
+  'clearing-its-environment': { noted: 2, forced: true },
+  'closing-its-descriptors': { noted: 2, forced: true },
+  preforking: { noted: 5, forced: false },
+} as const
+
+describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) => {
+  describe('a tree that is stopped', () => {
+    const suite = shareSuite(runner, () => ({
+      args: ['--maxWorkers=2'],
+      files: {
+        kinds: `
+          ${trees}
+          for (const kind of ${JSON.stringify(Object.keys(kinds))})
+            test(kind, async () => stopped(kind, await tree(kind, kind === 'staying' ? { ready: { log: 'stays' } } : {})))
+          test('forking-on-term', async () => stopped('forking-on-term', await tree('forking-on-term')))
+          test('loses its master', async () => {
+            const runtime = await tree('preforking', { name: 'orphaned', onExit: 'ignore' })
+            process.kill(runtime.pid, 'SIGKILL')
+            await runtime.exited
+            expect(aliveOf('orphaned')).toBe(4)
+            await stopped('orphaned', runtime)
+          })
+          test('cleans up', async () => {
+            const runtime = await tree('wrapping', { name: 'cleaning-up', args: ['cleaning-up'], graceMs: 10_000 })
+            expect(fs.existsSync('noted-cleaning-up.marker')).toBe(true)
+            const { forced, signals, tookMs } = await runtime.stop()
+            const asked = fs.readFileSync('noted-cleaning-up.asked', 'utf8')
+            note('cleaning-up', { asked, forced, isMarked: fs.existsSync('noted-cleaning-up.marker'), signals, isInTime: tookMs >= 1_450 })
+          })
+          test('is beside another', async () => {
+            const [a, b] = await Promise.all(['a', 'b'].map((name) => tree('one-of-each', { name })))
+            await a.stop()
+            note('beside', { a: aliveOf('a'), b: aliveOf('b') })
+          })
+          test('is read by others', async () => {
+            const { log, stop } = await tree('staying', { name: 'read', ready: { log: 'stays' } })
+            const descriptor = fs.openSync(log.path, 'r')
+            const tail = spawn('tail', ['-f', log.path], { env: { ...process.env, CUSTODY_NAMESPACE: '' }, stdio: 'ignore' })
+            await new Promise((resolve) => tail.once('spawn', resolve))
+            while (!fs.readdirSync('/proc/' + tail.pid + '/fd').some((fd) => fs.readlinkSync('/proc/' + tail.pid + '/fd/' + fd) === log.path)) ;
+            await stop()
+            note('read', [tail.exitCode, tail.signalCode])
+            fs.closeSync(descriptor)
+            tail.kill()
+          })`,
+        servers: `
+          const servers = path.join(programs, 'servers')
+          const server = path.join(servers, 'answering-http.js')
+          const ask = async (url) => Number(await (await fetch(url)).text())
+          const http = { ports: ['http'], ready: { http: '/' } }
+          for (const line of ['node ' + server, 'exec node ' + server, 'node ' + server + '; true'])
+            test('sh -c "' + line.replace(server, 'server.js') + '"', async () => {
+              const { stop, url } = await custody.start({ name: 'wrapped', command: ['sh', '-c', line], ...http })
+              const pid = await ask(url)
+              expect(isAlive(pid)).toBe(true)
+              expect(await stop()).toMatchObject({ forced: false, signals: ['SIGTERM'] })
+              expect(isAlive(pid)).toBe(false)
+            })
+          test('floods', async () => {
+            const { log, pid, stop, url } = await custody.start({ name: 'floods', command: ['node', path.join(servers, 'flooding.js')], ...http })
+            expect([await ask(url), await ask(url)]).toEqual([pid, pid])
+            expect(log.tail(1)).toBe('x'.repeat(1023))
+            expect(await stop()).toMatchObject({ forced: false })
+          })
+          const daemonizing = { name: 'daemonizes', command: ['sh', '-c', 'setsid node ' + server + ' &'], daemonizes: true, ports: ['http'], ready: { port: 'http' } }
+          test('daemonizes', async () => {
+            const { pid, stop, url } = await custody.start(daemonizing)
+            expect(await ask(url)).toBe(pid)
+            expect(await stop()).toMatchObject({ forced: false, signals: ['SIGTERM'], left: [] })
+            expect(isAlive(pid)).toBe(false)
+          })
+          test('daemonizes and is crashed', async () => {
+            const { crash, pid } = await custody.start(daemonizing)
+            await crash()
+            while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20))
+          })
+          test('daemonizes until its test ends', async () => { note('daemon', (await custody.start(daemonizing)).pid) })`,
+      },
+    }))
+    const passed = (title: string) => expect(suite().test(title), suite().output).toMatchObject({ status: 'passed' })
+
+    test.each(Object.entries(kinds))('is gone when stop resolves: %s', (kind, { forced, noted }) => {
+      const signals = forced ? ['SIGTERM', 'SIGKILL'] : ['SIGTERM']
+      expect(suite().notes[kind], suite().output).toEqual({ alive: 0, forced, noted, signals })
+    })
+
+    test('is gone with what it has started because it was asked to leave', () => {
+      expect(suite().notes['forking-on-term'], suite().output).toMatchObject({ alive: 0, forced: true })
+      expect(readNoted(suite().directory).filter(isAlive)).toEqual([])
+    })
+
+    // B31
+    test('is gone without its master, politely', () => {
+      expect(suite().notes['orphaned'], suite().output).toEqual({ alive: 0, forced: false, noted: 5, signals: ['SIGTERM'] })
+    })
+
+    // B81
+    test('is asked once, also behind a shell of its group, and has time to clean up', () => {
+      const quiet = { forced: false, signals: ['SIGTERM'] }
+      expect(suite().notes['cleaning-up'], suite().output).toEqual({ asked: 'TERM\n', isInTime: true, isMarked: false, ...quiet })
+    })
+
+    test('leaves another tree of the same supervisor whole', () => {
+      // Of 19 processes one was killed by its own parent.
+      expect(suite().notes['beside'], suite().output).toEqual({ a: 0, b: 18 })
+    })
+
+    test('leaves those alone who only read its log', () => {
+      passed('is read by others')
+      expect(suite().notes['read']).toEqual([null, null])
+    })
+
+    // B17
+    test.each(['node server.js', 'exec node server.js', 'node server.js; true'])('is gone with its shell: sh -c "%s"', (line) => {
+      passed(`sh -c "${line}"`)
+    })
+
+    // B72
+    test('may write megabytes before it listens', () => passed('floods'))
+
+    // B20, B73
+    test('may be a daemon that holds the output of a command that has left', () => {
+      passed('daemonizes')
+      passed('daemonizes until its test ends')
+      const receipt = suite().receiptsOf('daemonizes').at(-1)
+      expect(receipt).toMatchObject({ exit: { code: 0 }, forced: false, left: [], signals: ['SIGTERM'] })
+    })
+
+    test('may be such a daemon that is crashed', () => passed('daemonizes and is crashed'))
+  })
+
+  // G08
+  describe('a tree that is stopped with a debugger attached', () => {
+    const suite = shareSuite(runner, () => ({
+      env: { NODE_OPTIONS: '--inspect=0' },
+      files: {
+        debugged: `
+          ${trees}
+          test('takes its time', async () => {
+            const runtime = await tree('wrapping', { name: 'debugged', args: ['cleaning-up'], graceMs: undefined })
+            await stopped('debugged', runtime)
+          })`,
+      },
+    }))
+
+    test('has all the time that it takes', () => {
+      const { notes, output } = suite()
+      expect(notes['debugged'], output).toMatchObject({ alive: 0, forced: false, signals: ['SIGTERM'] })
+    })
+  })
+
+  // B78
+  describe('a tree whose dead nobody reaps', () => {
+    const suite = shareSuite(runner, () => ({
+      wrapper: ['python3', join(programs, 'reaping-nobody.py')],
+      files: {
+        zombies: `
+          ${trees}
+          test('leaves zombies', async () => {
+            const { stop } = await tree('double-forking')
+            const { left } = await stop()
+            note('states', notedOfAll('double-forking').map(([pid, start]) => stateOf(pid, start)).sort())
+            note('left', left)
+          })`,
+      },
+    }))
+
+    test('has exited when only zombies are left', () => {
+      expect(suite().test('leaves zombies').status, suite().output).toBe('passed')
+      expect(suite().notes).toEqual({ left: [], states: ['Z', null] })
+    })
+  })
+
+  // B56
+  describe('a runtime that eight files ask for at the same moment', () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+    const file = (name: string) => `
+      const definition = { scope: 'run', name: 'shared', command: ['sh', path.join(programs, 'trees/staying.sh'), path.resolve('noted-shared')] }
+      test('${name} asks', async () => {
+        fs.writeFileSync('there-${name}', '')
+        while (fs.readdirSync('.').filter((file) => file.startsWith('there-')).length < ${names.length})
+          await new Promise((resolve) => setTimeout(resolve, 1))
+        const { exited, pid } = await custody.shared(definition)
+        note('${name}', pid)
+        expect(isAlive(pid)).toBe(true)
+      })`
+    const suite = shareSuite(runner, () => ({
+      args: [`--maxWorkers=${names.length}`],
+      files: Object.fromEntries(names.map((name) => [name, file(name)])),
+    }))
+
+    test('is started once, and is one for all', () => {
+      expect(suite().exitCode, suite().output).toBe(0)
+      const [shared, ...others] = readNoted(suite().directory)
+      expect(others).toEqual([])
+      expect(suite().notes).toEqual(Object.fromEntries(names.map((name) => [name, shared?.pid])))
+      expect(suite().receiptsOf('shared')).toMatchObject([{ forced: false, left: [] }])
+    })
+  })
+
+  // B47, B62
+  describe('a port that a foreign server has taken', () => {
+    const foreign: ChildProcess[] = []
+    const suite = shareSuite(runner, () => ({
+      files: {
+        ports: `
+          const ask = async (url) => Number(await (await fetch(url)).text())
+          const servers = path.join(programs, 'servers')
+          const take = (port) => {
+            fs.writeFileSync('wanted-' + port, '')
+            while (!fs.existsSync('taken-' + port)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20)
+          }
+          const start = (name, program, times) => {
+            const asked = []
+            const command = ({ ports: { http } }) => {
+              asked.push(http)
+              if (asked.length <= times) take(http)
+              return ['node', path.join(servers, program)]
+            }
+            const runtime = custody.start({ name, command, ports: ['http'], ready: { http: '/' }, readyMs: 4_000 })
+            return runtime.then(async ({ pid, ports, url }) => ({ asked, isOwn: pid === await ask(url), port: ports.http }))
+              .catch(({ code, message }) => ({ asked, code, message }))
+          }
+          test('is taken once', async () => note('once', await start('once', 'answering-http.js', 1)))
+          test('is taken from one who does not notice', async () => note('unnoticed', await start('unnoticed', 'living-on-without-its-port.js', 1)))
+          test('is taken each time', async () => note('always', await start('always', 'living-on-without-its-port.js', 9)))`,
+      },
+      during: (running) => takePorts(running, foreign),
+    }))
+    afterAll(() => {
+      for (const each of foreign) each.kill('SIGKILL')
+    })
+
+    test.each(['once', 'unnoticed'])('costs one more start, with another port: %s', (name) => {
+      const { asked, isOwn, port } = suite().notes[name] as { asked: number[]; isOwn: boolean; port: number }
+      expect(asked.length, JSON.stringify(suite().notes)).toBe(2)
+      expect([isOwn, port]).toEqual([true, asked[1]])
+      expect(asked[0]).not.toBe(asked[1])
+    })
+
+    test('makes the start fail, with the reason, when it is taken again', () => {
+      const { asked, code, message } = suite().notes['always'] as { asked: number[]; code: string; message: string }
+      expect([asked.length, code], JSON.stringify(suite().notes)).toEqual([2, 'CUSTODY_START_FAILED'])
+      expect(message).toContain(`another process listens on port ${asked[1]}`)
+    })
+
+    test('stays with the foreign server', async () => {
+      expect(foreign.map(({ exitCode, signalCode }) => [exitCode, signalCode])).toEqual(Array(4).fill([null, null]))
+      const taken = readdirSync(suite().directory).flatMap((name) => /^taken-(\d+)$/.exec(name)?.[1] ?? [])
+      const answers = await Promise.all(taken.map(async (port) => Number(await (await fetch(`http://127.0.0.1:${port}`)).text())))
+      expect(answers.sort()).toEqual(foreign.map(({ pid }) => pid).sort())
+    })
+  })
+})
+
+/** Starts a foreign server on each port that a suite names by a file, until the suite has ended. */
+async function takePorts({ directory, runner }: RunningSuite, foreign: ChildProcess[]): Promise<void> {
+  while (runner.exitCode === null && runner.signalCode === null) {
+    for (const name of readdirSync(directory)) {
+      const port = /^wanted-(\d+)$/.exec(name)?.[1]
+      if (port === undefined || existsSync(join(directory, `taken-${port}`))) continue
+      const child = spawn(process.execPath, [server], {
+        env: { ...process.env, PORT: port },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      foreign.push(child)
+      await once(child.stdout as NodeJS.ReadableStream, 'data')
+      writeFileSync(join(directory, `taken-${port}`), '')
+    }
+    await setTimeout(20)
+  }
+}
