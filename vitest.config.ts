@@ -4,5 +4,7 @@ export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
     testTimeout: 60_000,
+    // The tests wait more than they work.
+    maxWorkers: '100%',
   },
 })

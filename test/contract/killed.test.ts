@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Identity } from '@custody/runtime'
@@ -204,6 +204,36 @@ describeRunners('a supervisor that is ended by SIGKILL', (runner) => {
     leavesNothing(killed)
   })
 })
+
+describe.each(runners.filter((runner) => runner === 'vitest'))(
+  'a run of %s whose directory is gone when it is killed',
+  (runner) => {
+    const suite = shareSuite(runner, () => ({
+      files: {
+        waits: `test('waits', async () => {
+        const command = ['sh', path.join(programs, 'trees/double-forking.sh'), path.resolve('noted')]
+        await custody.start({ name: 'forks', command, ready: { log: 'up' } })
+        fs.writeFileSync('up', '')
+        ${waits.rest}
+      })`,
+      },
+      async during(running) {
+        const { base, directory, runner: main } = running
+        await until(running, () => existsSync(join(directory, 'up')))
+        const { supervisor } = readRun(base)
+        rmSync(base, { recursive: true })
+        send('SIGKILL', supervisor)
+        main.kill('SIGKILL')
+      },
+    }))
+
+    test('leaves nothing', async () => {
+      const noted = readNoted(suite().directory)
+      expect(noted.length).toBe(2)
+      await Promise.all(noted.map(gone))
+    })
+  },
+)
 
 // B16. How a worker of Vitest outlives its runner; Jest's have none.
 describe.each(runners.filter((runner) => runner === 'vitest'))('a worker of %s that outlives its runner', (runner) => {

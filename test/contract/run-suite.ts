@@ -125,7 +125,13 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => void)
     all: true,
     stdin: 'ignore',
   })
-  await Promise.race([running, suite.during?.({ directory, base, runner: running }) ?? running])
+  try {
+    await Promise.race([running, suite.during?.({ directory, base, runner: running }) ?? running])
+  } catch (error) {
+    // With its runner ends what it has started.
+    running.kill('SIGKILL')
+    throw error
+  }
   const { exitCode, signal, all: output } = await running
   const json = readJson(join(directory, 'results.json')) as RunnerJson | undefined
   const report = readJson(join(directory, 'custody.json')) as { summary: Summary; events: { receipt?: Receipt }[] } | undefined

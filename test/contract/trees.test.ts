@@ -181,12 +181,14 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
           test('takes its time', async () => {
             const runtime = await tree('wrapping', { name: 'debugged', args: ['cleaning-up'], graceMs: undefined })
             await stopped('debugged', runtime)
+            note('debugger', (await import('node:inspector')).url() !== undefined)
           })`,
       },
     }))
 
     test('has all the time that it takes', () => {
       const { notes, output } = suite()
+      expect(notes['debugger'], output).toBe(true)
       expect(notes['debugged'], output).toMatchObject({ alive: 0, forced: false, signals: ['SIGTERM'] })
     })
   })

@@ -3,7 +3,7 @@
 trap 'echo TERM >> "$notes.asked"; sleep 1.5; rm "$notes.marker"; exit 0' TERM
 touch "$notes.marker"
 note
-while :; do
+for _ in $(seq 120); do
   sleep 1 &
   wait $!
 done

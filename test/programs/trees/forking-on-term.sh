@@ -3,7 +3,7 @@
 trap 'setsid sh "$trees/staying.sh" "$notes" &' TERM
 note
 echo up
-while :; do
+for _ in $(seq 120); do
   sleep 1 &
   wait $!
 done

@@ -1,4 +1,4 @@
-import { CustodyError } from '@custody/runtime/internals'
+import { CustodyError } from '@custody/runtime/errors'
 import { currentCell } from '../namespace/birth.js'
 import type { Scope } from '../scope/scope.js'
 

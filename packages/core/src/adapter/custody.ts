@@ -1,4 +1,4 @@
-import { CustodyError } from '@custody/runtime/internals'
+import { CustodyError } from '@custody/runtime/errors'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
 import type { StartSpec } from '../launch/start-spec.js'
 import type { Runtime } from '../launch/started-runtime.js'

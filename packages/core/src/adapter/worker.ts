@@ -1,6 +1,8 @@
 // What a runner's worker loads before any user code: Node's built-ins only. Everything else waits until something was started.
 
-export { CustodyError } from '@custody/runtime/internals'
+import '@custody/runtime/clock'
+
+export { CustodyError } from '@custody/runtime/errors'
 export type { ExecOptions, ExecResult } from '../launch/exec.js'
 export type { Ready, StartContext, StartSpec } from '../launch/start-spec.js'
 export type { Runtime, RuntimeExit, RuntimeLog } from '../launch/started-runtime.js'

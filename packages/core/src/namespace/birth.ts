@@ -4,7 +4,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import childProcess, { type ChildProcess } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
 import { syncBuiltinESMExports } from 'node:module'
-import { type NamespaceId, newFileId } from './namespace-id.js'
+import type { NamespaceId } from './namespace-id.js'
+import { newFileId } from './new-file-id.js'
 
 /** The place of one spawn in the source: an object with the stack of that moment, which V8 formats only when it is read. */
 export interface SpawnSite {

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 
+export { newFileId } from './new-file-id.js'
+
 /** Ids of namespaces: `<run: 32 hex>.<file: 16 hex>.<counter>`. One below another's belongs to it as well. */
 export type NamespaceId = string
 
@@ -15,8 +17,3 @@ export function newRunId(outer: NamespaceId | null): NamespaceId {
 
 /** Leaves room for the run's, the file's and the test's part. */
 const MAX_OUTER_LENGTH = 130
-
-/** A new id for one execution of one test file. */
-export function newFileId(run: NamespaceId): NamespaceId {
-  return `${run}.${randomBytes(8).toString('hex')}`
-}

@@ -63,7 +63,8 @@ describe('the decision table', () => {
   })
 
   test('gives each verdict a reason in words', () => {
-    for (const evidence of everyEvidence()) expect(judge(evidence).reason).toMatch(/^[a-z].{8,}[^.]$/)
+    const reasons = new Set([...everyEvidence()].map((evidence) => judge(evidence).reason))
+    for (const reason of reasons) expect(reason).toMatch(/^[a-z].{8,}[^.]$/)
   })
 })
 

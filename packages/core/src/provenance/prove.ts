@@ -107,11 +107,14 @@ interface Asked {
 /** Asks until the time for the proof has passed. Whoever hangs up is asked again: it may be busy, or on its way out. */
 async function ask(locator: Locator, { proofMs }: ProofContext, teardown: Deadline): Promise<Asked> {
   const deadline = teardown.within(proofMs)
+  let seen = await askOnce(locator, deadline)
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
+    const isWorthAnother = seen.answer === 'closed' || seen.answer === 'none'
+    if (!isWorthAnother || deadline.hasPassed || isGone(lookUp(locator))) return seen
+    await pause(Math.min(waitMs, deadline.leftMs))
     const asked = await askOnce(locator, deadline)
-    const isWorthAnother = asked.answer === 'closed' || asked.answer === 'none'
-    if (!isWorthAnother || deadline.hasPassed || isGone(lookUp(locator))) return asked
-    await pause(waitMs)
+    // What was cut short by the end of the time says less than the answer before.
+    if (asked.answer !== 'none' || !deadline.hasPassed) seen = asked
   }
 }
 

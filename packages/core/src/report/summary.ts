@@ -4,7 +4,7 @@ import { counted, grouped } from './words.js'
 /** The counts of a run. */
 export interface Summary {
   readonly runtimes: number
-  /** Of these, those that \`custody.start\` and \`custody.shared\` have started. */
+  /** Of these, those that `custody.start` and `custody.shared` have started. */
   readonly started: number
   readonly owned: number
   readonly foreign: number

@@ -1,4 +1,4 @@
-import { CustodyError } from '@custody/runtime/internals'
+import { CustodyError } from '@custody/runtime/errors'
 import type { CapturedLocator } from '../locators/capture.js'
 import { type Birth, newBirth, type SpawnSite } from '../namespace/birth.js'
 import { NamespaceDirectory } from '../namespace/namespace.js'
@@ -164,7 +164,11 @@ export class Scope {
     } catch (cause) {
       return { receipts: [], failures: [...this.#faults, teardownFailed(this, 'settle', cause)] }
     } finally {
-      if (this.#lease !== null) (await this.#lease).close()
+      // One that could not be had was told where it was asked for.
+      await this.#lease?.then(
+        (link) => link.close(),
+        () => {},
+      )
     }
   }
 

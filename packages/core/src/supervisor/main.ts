@@ -1,14 +1,14 @@
-// The supervisor's program: `node supervisor.cjs serve <run directory>`, and for its sentinel `… sweep <run directory>`. It is bundled
-// to one file and needs nothing but Node. It holds neither a terminal nor a directory.
-import { readRunRecord } from './run-record.js'
+// The supervisor's program: `node supervisor.cjs serve <run directory>`, and for its sentinel `… sweep <run directory> <record>`. It is
+// bundled to one file and needs nothing but Node. It holds neither a terminal nor a directory.
+import { type RunRecord, readRunRecord } from './run-record.js'
 import { serve } from './serve.js'
 import { sweepRun } from './sweep.js'
 
 /** Milliseconds for each tree to obey when nobody is left to wait for it. */
 const LAST_GRACE_MS = 2_000
 
-const [action, runDirectory = ''] = process.argv.slice(2)
-const run = readRunRecord(runDirectory)
+const [action, runDirectory = '', record] = process.argv.slice(2)
+const run = record === undefined ? readRunRecord(runDirectory) : (JSON.parse(record) as RunRecord)
 if (run === null) throw new Error(`There is no run in ${runDirectory}.`)
 
 if (action === 'serve') void serve(runDirectory, run, LAST_GRACE_MS)

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import type { RunRecord } from './run-record.js'
 
 // Waits for a line or for the end of the pipe, which the kernel closes when the supervisor dies, however it dies.
-const script = 'trap "" TERM INT HUP; read -r word; [ "$word" = done ] || exec "$0" "$1" sweep "$2"'
+const script = 'trap "" TERM INT HUP; read -r word; [ "$word" = done ] || exec "$0" "$1" sweep "$2" "$3"'
 
 /** One tiny shell that outlives the supervisor for as long as it takes to clean up after it. */
 export interface Sentinel {
@@ -16,10 +17,11 @@ export interface Sentinel {
 /**
  * Posts the sentinel of a run. POSIX only: null on Windows, where the job of the supervisor ends its children with it.
  * @param program the supervisor's own file, which also knows how to sweep
+ * @param run what it takes along: the run's directory may be removed before it is needed
  */
-export function postSentinel(program: string, runDirectory: string): Sentinel | null {
+export function postSentinel(program: string, runDirectory: string, run: RunRecord): Sentinel | null {
   if (!runtimePlatform.hasFileModes) return null
-  const shell = spawn('/bin/sh', ['-c', script, process.execPath, program, runDirectory], {
+  const shell = spawn('/bin/sh', ['-c', script, process.execPath, program, runDirectory, JSON.stringify(run)], {
     cwd: '/',
     env: {},
     detached: true,

@@ -26,7 +26,7 @@ export const SUPERVISOR_LOCATOR = 'supervisor.json'
 export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: number): Promise<void> {
   // A terminal's signals are for the runner. When that leaves, its connection ends.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
-  const sentinel = postSentinel(process.argv[1] as string, runDirectory)
+  const sentinel = postSentinel(process.argv[1] as string, runDirectory, run)
   writeRunRecord(runDirectory, { ...run, supervisor: ownIdentity(), sentinel: sentinel?.identity ?? null })
 
   const supervisor = new Supervisor({ runId: run.id, runDirectory, runner: run.runner, lastGraceMs }, (ended) => {

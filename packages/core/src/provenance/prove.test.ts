@@ -1,0 +1,326 @@
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, renameSync } from 'node:fs'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { join } from 'node:path'
+import type { Identity, Locator } from '@custody/runtime'
+import { Deadline, ownIdentity, readLocator, runtimePlatform } from '@custody/runtime/internals'
+import { expect, onTestFinished, test } from 'vitest'
+import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
+import { type Program, startProgram } from '../../../../test/runtime/start-program.js'
+import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
+import type { CapturedLocator } from '../locators/capture.js'
+import { newRunId } from '../namespace/namespace-id.js'
+import { type SignalTarget, witnessSignals } from '../tree/send-signal.js'
+import { judge } from './judge.js'
+import { type Proof, type ProofContext, prove } from './prove.js'
+
+/** For those that answer: nobody waits for it. */
+const LONG_MS = 20_000
+/** For those that never will. */
+const SHORT_MS = 50
+
+const identityOf = (pid: number): Identity => ({ ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) })
+/** A runner as old as the first process, and whose child nobody here is. */
+const elder: Identity = { ...ownIdentity(), pid: 2 ** 22 + 1, start: '1' }
+
+const scope = `${newRunId(null)}.f1`
+const contextOf = (changes: Partial<ProofContext> = {}): ProofContext => ({
+  run: { id: scope.split('.')[0] as string, runner: elder },
+  scope,
+  proofMs: LONG_MS,
+  ...changes,
+})
+
+const captured = (locator: Locator, path: string): CapturedLocator => ({ source: 'glob', path, locator, unreadable: null })
+
+/** Proves, and closes the session when the test has finished. Nobody gets a signal, whatever comes of it. */
+async function proveOne(
+  given: CapturedLocator | readonly CapturedLocator[],
+  changes: Partial<ProofContext> = {},
+): Promise<Proof> {
+  const sent: SignalTarget[] = []
+  witnessSignals((_, target) => sent.push(target))
+  const copies = [given].flat() as [CapturedLocator, ...CapturedLocator[]]
+  const proof = await prove(copies, contextOf(changes), Deadline.after(LONG_MS))
+  onTestFinished(() => proof.session?.close())
+  expect(sent).toEqual([])
+  return proof
+}
+
+interface Daemon {
+  readonly program: Program
+  readonly locator: Locator
+  readonly path: string
+  readonly identity: Identity
+}
+
+/** Starts a daemon of test/programs, with the namespace that it is given, and reads what it has published. */
+async function startDaemon(name: string, namespace: string | null = `${scope}.1`): Promise<Daemon> {
+  const home = temporaryDirectory()
+  mkdirSync(join(home, 'registry'), { mode: 0o700 })
+  const env = {
+    ...{ HOME: home, XDG_RUNTIME_DIR: home, TMPDIR: home },
+    ...(namespace === null ? {} : { CUSTODY_NAMESPACE: `${namespace}:${home}` }),
+  }
+  const program = startProgram('daemons/daemon-saying-when-ready.js', { args: [name], env })
+  await program.printed(/ready/)
+  const path = join(home, `${name}.json`)
+  return { program, path, locator: readLocator(path), identity: identityOf(program.pid) }
+}
+
+/** A server that does the same to everybody, and a locator with which it is found. */
+async function impostor(treat: (socket: Socket) => void, identity: Partial<Locator>): Promise<CapturedLocator> {
+  const server = createServer(treat)
+  const endpoint = await listen(server)
+  return captured(sampleLocator({ ...ownIdentity(), ...identity, endpoint }), '/x.json')
+}
+
+async function listen(server: Server): Promise<string> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    const closed = once(server, 'close')
+    server.close()
+    for (const socket of sockets) socket.destroy()
+    await closed
+  })
+  return `tcp:127.0.0.1:${(server.address() as { port: number }).port}`
+}
+
+/** Somebody who is alive and no part of the run. */
+async function stranger(): Promise<{ program: Program; identity: Identity }> {
+  const program = startProgram('processes/waiting.js')
+  await program.printed(/ready/)
+  return { program, identity: identityOf(program.pid) }
+}
+
+test('shows that a runtime was born in the scope and has published this very locator', async () => {
+  const { identity, locator, path } = await startDaemon('obeying')
+  const { evidence, session } = await proveOne(captured(locator, path))
+  expect(evidence).toEqual({
+    ...{ source: 'glob', path, unreadable: null, scope, role: null, isOlderThanRun: false, answer: 'authentic' },
+    ...{ statement: 'complete', namespace: `${scope}.1`, isInScope: true, frozenPath: path, isPathEqual: true },
+    ...{ recorded: 'alive', born: 'environment', isSeenAlive: true, identity },
+  })
+  expect(session).not.toBe(null)
+  expect(judge(evidence).verdict).toBe('owned')
+})
+
+test('takes any of several captures of one publication that has the published path', async () => {
+  const { locator, path } = await startDaemon('obeying')
+  const copies = [captured(locator, '/elsewhere/copy.json'), captured(locator, path)]
+  expect((await proveOne(copies)).evidence).toMatchObject({ path, isPathEqual: true })
+})
+
+test('shows that a copied locator was not published there', async () => {
+  const { locator, path } = await startDaemon('obeying')
+  const { evidence } = await proveOne(captured(locator, '/elsewhere/copy.json'))
+  expect(evidence).toMatchObject({ answer: 'authentic', path: '/elsewhere/copy.json', frozenPath: path, isPathEqual: false })
+  expect(judge(evidence).verdict).toBe('foreign')
+})
+
+test('shows that a runtime belongs to another namespace', async () => {
+  const other = `${newRunId(null)}.f1`
+  const { locator, path } = await startDaemon('obeying', other)
+  const { evidence } = await proveOne(captured(locator, path))
+  expect(evidence).toMatchObject({ answer: 'authentic', namespace: other, isInScope: false, born: 'no' })
+  expect(judge(evidence).verdict).toBe('foreign')
+})
+
+test('shows by the kernel where a runtime was born that knows of no namespace', async () => {
+  const { locator, path } = await startDaemon('published-without-a-namespace')
+  const { evidence } = await proveOne(captured(locator, path))
+  expect(evidence).toMatchObject({ answer: 'authentic', namespace: null, born: 'environment' })
+  expect(judge(evidence).verdict).toBe('owned')
+})
+
+test('does not let a locator speak for another instance', async () => {
+  const { locator, path } = await startDaemon('obeying')
+  const { evidence } = await proveOne(captured({ ...locator, instance: 'b'.repeat(32) }, path))
+  expect(evidence).toMatchObject({ answer: 'authentic', statement: 'another instance', namespace: null, frozenPath: null })
+  expect(judge(evidence).verdict).toBe('unproven')
+})
+
+test.each([
+  ['pid', 1],
+  ['start', '1'],
+])('does not say that a process was seen alive whose locator has another %s', async (field, value) => {
+  const { locator, path } = await startDaemon('obeying')
+  const { evidence } = await proveOne(captured({ ...locator, [field]: value }, path))
+  // It says itself who it is; but it is not the one that was looked at.
+  expect(evidence).toMatchObject({ answer: 'authentic', isSeenAlive: field === 'start', recorded: 'gone' })
+})
+
+test('asks nobody of the test run itself, nor its ancestors', async () => {
+  const asked: Socket[] = []
+  const silent = (socket: Socket) => void asked.push(socket)
+  const worker = await stranger()
+  const runner = await stranger()
+  const roles = [
+    [ownIdentity(), elder, 'this process'],
+    [identityOf(process.ppid), elder, 'an ancestor'],
+    [runner.identity, runner.identity, 'the runner'],
+    [worker.identity, ownIdentity(), 'a worker'],
+  ] as const
+  for (const [identity, runner, role] of roles) {
+    const { evidence, session } = await proveOne(await impostor(silent, identity), { run: { id: newRunId(null), runner } })
+    expect(evidence).toMatchObject({ role, answer: null, recorded: 'alive', identity })
+    expect(session).toBe(null)
+    expect(judge(evidence).verdict).toBe('foreign')
+  }
+  expect(asked).toEqual([])
+})
+
+test('asks nobody who is older than the run', async () => {
+  const asked: Socket[] = []
+  const { identity } = await stranger()
+  // The next tick of the kernel's clock begins the run.
+  const runner = { ...elder, start: String(BigInt(identity.start as string) + 1n) }
+  const { evidence } = await proveOne(await impostor((socket) => void asked.push(socket), identity), {
+    run: { id: newRunId(null), runner },
+  })
+  expect(evidence).toMatchObject({ isOlderThanRun: true, role: null, answer: null, recorded: 'alive' })
+  expect(judge(evidence).verdict).toBe('foreign')
+  expect(asked).toEqual([])
+})
+
+test('asks who began with the run', async () => {
+  const { identity, locator, path } = await startDaemon('obeying')
+  const { evidence } = await proveOne(captured(locator, path), {
+    run: { id: newRunId(null), runner: { ...elder, start: identity.start } },
+  })
+  expect(evidence).toMatchObject({ isOlderThanRun: false, answer: 'authentic' })
+})
+
+test('does not believe a relay, which passes on every byte of the true runtime', async () => {
+  const { locator, path } = await startDaemon('obeying')
+  const relay = createServer((socket) => {
+    const upstream = connect(locator.endpoint.slice('unix:'.length))
+    upstream.on('error', () => {})
+    socket.on('close', () => upstream.destroy())
+    socket.pipe(upstream).pipe(socket)
+  })
+  const { evidence, session } = await proveOne(captured({ ...locator, endpoint: await listen(relay) }, path), {
+    proofMs: SHORT_MS,
+  })
+  expect(evidence).toMatchObject({ answer: 'false', recorded: 'alive', statement: null, isSeenAlive: false })
+  expect(session).toBe(null)
+  expect(judge(evidence).verdict).toBe('unproven')
+})
+
+test('does not believe who answers garbage at its endpoint', async () => {
+  const { locator, path } = await startDaemon('answering-garbage')
+  const { evidence } = await proveOne(captured(locator, path), { proofMs: SHORT_MS })
+  expect(evidence).toMatchObject({ answer: 'garbage', recorded: 'alive' })
+  expect(judge(evidence).verdict).toBe('unproven')
+})
+
+test('says that a runtime hangs up on everybody, and asked it more than once', async () => {
+  const { identity } = await stranger()
+  let count = 0
+  const treat = (socket: Socket) => {
+    count++
+    socket.end()
+  }
+  const { evidence } = await proveOne(await impostor(treat, identity), { proofMs: SHORT_MS })
+  expect(evidence).toMatchObject({ answer: 'closed', recorded: 'alive' })
+  expect(judge(evidence).verdict).toBe('unreachable')
+  expect(count).toBeGreaterThan(1)
+})
+
+test('asks once more who hung up, as a busy runtime does', async () => {
+  const { locator, path } = await startDaemon('obeying')
+  const endpoint = locator.endpoint.slice('unix:'.length)
+  // The directory of its socket is its own: another name of the socket, behind a server that first hangs up.
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    renameSync(`${endpoint}.true`, endpoint)
+    socket.destroy()
+  })
+  renameSync(endpoint, `${endpoint}.true`)
+  await new Promise<void>((resolve) => server.listen(endpoint, resolve))
+  onTestFinished(() => void server.close())
+  expect((await proveOne(captured(locator, path))).evidence).toMatchObject({ answer: 'authentic', isSeenAlive: true })
+})
+
+test('says that nobody answers', async () => {
+  const { identity } = await stranger()
+  const locator = sampleLocator({ ...identity, endpoint: `unix:${temporaryDirectory()}/none.sock` })
+  const { evidence } = await proveOne(captured(locator, '/x.json'), { proofMs: SHORT_MS })
+  expect(evidence).toMatchObject({ answer: 'none', recorded: 'alive', identity })
+  expect(judge(evidence).verdict).toBe('unreachable')
+})
+
+test('waits no longer for an answer than it may', async () => {
+  const { identity } = await stranger()
+  const { evidence } = await proveOne(await impostor(() => {}, identity), { proofMs: SHORT_MS })
+  expect(evidence).toMatchObject({ answer: 'none', recorded: 'alive' })
+})
+
+test('sees that a runtime which closes its connections was on its way out', async () => {
+  const { identity, program } = await stranger()
+  // It is gone only after it has hung up: at the first look it was alive.
+  const treat = (socket: Socket) => {
+    socket.destroy()
+    program.child.kill('SIGKILL')
+  }
+  const { evidence } = await proveOne(await impostor(treat, identity))
+  expect(evidence).toMatchObject({ answer: 'closed', recorded: 'gone' })
+  expect(judge(evidence).verdict).toBe('gone')
+})
+
+test('looks at a dying runtime for a while, however short the time for the proof', async () => {
+  const { identity, program } = await stranger()
+  const treat = (socket: Socket) => {
+    socket.end('garbage\n')
+    // Garbage is not asked about again: from here on it is only looked at.
+    setTimeout(() => program.child.kill('SIGKILL'), 50)
+  }
+  const { evidence } = await proveOne(await impostor(treat, identity), { proofMs: SHORT_MS / 2 })
+  expect(evidence).toMatchObject({ answer: 'garbage', recorded: 'gone' })
+})
+
+test.each<[string, Partial<Locator>, string, string]>([
+  ['that has ended', { pid: 2 ** 22 + 1, start: '1' }, 'gone', 'gone'],
+  ['of another boot', { boot: 'another' }, 'other boot', 'gone'],
+  ['of another pid namespace', { pidns: 'pid:[1]' }, 'unknowable', 'unreachable'],
+  ['of another time namespace', { timens: 'time:[1]' }, 'unknowable', 'unreachable'],
+  ['of which no start is known', { start: null }, 'unknowable', 'unreachable'],
+])('says of a process %s what can be known of it', async (_, changes, recorded, verdict) => {
+  const { identity } = await stranger()
+  const locator = sampleLocator({ ...identity, endpoint: `unix:${temporaryDirectory()}/none.sock`, ...changes })
+  const { evidence } = await proveOne(captured(locator, '/x.json'), { proofMs: SHORT_MS })
+  expect(evidence).toMatchObject({ answer: 'none', recorded, role: null, isOlderThanRun: false })
+  expect(judge(evidence).verdict).toBe(verdict)
+})
+
+test('does not take a stranger in the place of a dead runtime for it', async () => {
+  const dead = { pid: 2 ** 22 + 1, start: '1' }
+  const { evidence } = await proveOne(await impostor((socket) => socket.end('HTTP/1.1 400\r\n\r\n'), dead))
+  expect(evidence).toMatchObject({ answer: 'garbage', recorded: 'gone' })
+  expect(judge(evidence).verdict).toBe('gone')
+})
+
+test('says why a locator is none, and asks nobody', async () => {
+  const { evidence, session } = await proveOne({ source: 'registry', path: '/x.json', locator: null, unreadable: 'it is empty' })
+  expect(evidence).toMatchObject({ unreadable: 'it is empty', answer: null, identity: null })
+  expect(session).toBe(null)
+  expect(judge(evidence).verdict).toBe('invalid')
+})
+
+test('does not ask where others could have put a listener', async () => {
+  const { identity } = await stranger()
+  const directory = temporaryDirectory()
+  chmodSync(directory, 0o777)
+  const asked: Socket[] = []
+  const server = createServer((socket) => void asked.push(socket))
+  await new Promise<void>((resolve) => server.listen(join(directory, 's'), resolve))
+  onTestFinished(() => void server.close())
+  const locator = sampleLocator({ ...identity, endpoint: `unix:${directory}/s` })
+  expect((await proveOne(captured(locator, '/x.json'), { proofMs: SHORT_MS })).evidence).toMatchObject({ answer: 'none' })
+  expect(asked).toEqual([])
+})
