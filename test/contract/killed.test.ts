@@ -242,8 +242,8 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('a worker of %s t
     process.exit = () => {}
     const more = { name: 'more', command: ['sh', path.join(programs, 'trees/staying.sh'), path.resolve('noted-more')] }
     const keepOn = async () => { for (;;) await custody.start(more) }
-    await keepOn().catch(() => {})
-    fs.writeFileSync('refused', '')
+    const { message } = await keepOn().catch((error) => error)
+    fs.writeFileSync('refused', message)
     process.kill(process.pid, 'SIGKILL')`
   const killed = shareKilled(runner, {
     files: { outlives: { rest } },
@@ -255,7 +255,7 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('a worker of %s t
 
   test('can start nothing more', async () => {
     await gone(killed().everything.worker)
-    expect(existsSync(join(killed().result.directory, 'refused'))).toBe(true)
+    expect(readFileSync(join(killed().result.directory, 'refused'), 'utf8')).toContain('this run is over')
   })
   leavesNothing(killed)
 })

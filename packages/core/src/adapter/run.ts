@@ -111,6 +111,8 @@ async function settleRest(run: RunHandle, supervisor: RunSupervisor): Promise<Cu
   const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
   const { findings } = await settleLocators(settler, null, look, time)
   const { events, failures } = applyPolicy(findings, run.options)
+  const swept = await supervisor.sweep()
+  events.push(...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command }) as const))
   writeEvents(run.directory, events)
   return [...(loss === null ? [] : [supervisorLost(loss)]), ...started.failures, ...failures]
 }

@@ -7,6 +7,8 @@ export type RunEvent =
   | { readonly type: 'receipt'; readonly receipt: Receipt; readonly instance: string | null }
   | { readonly type: 'kept'; readonly path: string; readonly by: string }
   | { readonly type: 'warning'; readonly text: string }
+  /** A process that nobody had accounted for, and that ended with the run. */
+  | { readonly type: 'swept'; readonly pid: number; readonly command: readonly string[] }
 
 export function writeEvents(runDirectory: string, events: readonly RunEvent[]): void {
   if (events.length === 0) return

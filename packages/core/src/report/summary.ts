@@ -41,6 +41,9 @@ export function formatSummary(events: readonly RunEvent[]): string {
   const summary = summarize(events)
   const warnings = events.flatMap((event) => (event.type === 'warning' ? [`custody  warning: ${event.text}`] : []))
   const kept = events.flatMap((event) => (event.type === 'kept' ? [`custody  kept ${event.path}  (${event.by})`] : []))
+  const swept = events.flatMap((event) =>
+    event.type === 'swept' ? [`custody  ended with the run: pid ${event.pid}  ${event.command.join(' ')}`] : [],
+  )
   const parts = [
     counted(summary.runtimes, 'runtime'),
     `${grouped(summary.owned)} owned`,
@@ -57,5 +60,5 @@ export function formatSummary(events: readonly RunEvent[]): string {
       : [],
   )
   const counts = summary.runtimes > 0 ? [`custody  ${parts.join(', ')}`] : []
-  return [...counts, ...foreign, ...warnings, ...kept].join('\n')
+  return [...counts, ...foreign, ...swept, ...warnings, ...kept].join('\n')
 }

@@ -2,11 +2,8 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
-import { sinceOf } from '../tree/birthmark.js'
-import { findBornHere } from '../tree/find-born-here.js'
-import { readJournal } from './journal.js'
 import { type RunRecord, readRunRecord } from './run-record.js'
-import { sweepRun } from './sweep.js'
+import { findLeft, sweepRun } from './sweep.js'
 
 /** Milliseconds for what a dead run has left to obey. */
 const GRACE_MS = 2_000
@@ -40,13 +37,7 @@ async function sweepDeadRun(directory: string, run: RunRecord): Promise<string> 
 }
 
 async function sweepLeft(directory: string, run: RunRecord): Promise<number> {
-  const mark = {
-    namespace: run.id,
-    files: readJournal(directory).flatMap(({ files }) => files),
-    known: [],
-    ...sinceOf(run.runner),
-  }
-  const found = findBornHere(mark, [])
+  const found = findLeft(directory, run, [])
   if (found.length > 0) await sweepRun(directory, run, [], GRACE_MS)
   return found.length
 }
@@ -73,5 +64,5 @@ function endedAfter(directory: string): number {
 }
 
 function tell({ created, root }: RunRecord, ended: number, left: number): string {
-  return `the run of ${created} in ${root} was killed: ${ended} of its runtimes were ended right after it, ${left} processes just now.`
+  return `the run of ${created} in ${root} was killed: ${ended} of its processes were ended right after it, ${left} just now.`
 }

@@ -64,6 +64,12 @@ export interface Ended {
   readonly tookMs: number
 }
 
+/** A process that was ended because the kernel showed that it was born in the run: nobody else had accounted for it. */
+export interface Swept {
+  readonly identity: Identity
+  readonly command: readonly string[]
+}
+
 /** What a shared runtime looks like to those who did not start it. */
 export interface SharedRuntime extends Spawned {
   readonly id: NamespaceId

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { clock, Deadline } from '@custody/runtime/internals'
 import { launchSupervisor } from './launch-supervisor.js'
 import { SupervisorLink } from './link.js'
-import type { Ended } from './protocol.js'
+import type { Ended, Swept } from './protocol.js'
 import type { RunRecord } from './run-record.js'
 import { sweepRun } from './sweep.js'
 
@@ -64,6 +64,13 @@ export class RunSupervisor {
     if (!(await this.#isUp())) return []
     const link = await this.#link
     return link.call<Ended[]>('settle', { scope: this.#run.id }, END_MS)
+  }
+
+  /** Ends whatever else was born in the run. */
+  async sweep(): Promise<Swept[]> {
+    if (!(await this.#isUp())) return []
+    const link = await this.#link
+    return link.call<Swept[]>('sweep', {}, END_MS)
   }
 
   /** Has it end everything, and waits for its exit. */

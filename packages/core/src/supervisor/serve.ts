@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   chooseEndpoint,
+  hasCode,
   isObject,
   type Locator,
   listen,
@@ -14,7 +15,14 @@ import {
   type RpcError,
   runtimePlatform,
 } from '@custody/runtime/internals'
-import { type Attachment, type Ended, type SharedRuntime, type SpawnRequest, SUPERVISOR_LINE_BYTES } from './protocol.js'
+import {
+  type Attachment,
+  type Ended,
+  type SharedRuntime,
+  type SpawnRequest,
+  SUPERVISOR_LINE_BYTES,
+  type Swept,
+} from './protocol.js'
 import { type RunRecord, writeRunRecord } from './run-record.js'
 import { postSentinel } from './sentinel.js'
 import { Supervisor } from './supervisor.js'
@@ -29,8 +37,8 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
   const sentinel = postSentinel(process.argv[1] as string, runDirectory, run)
   writeRunRecord(runDirectory, { ...run, supervisor: ownIdentity(), sentinel: sentinel?.identity ?? null })
 
-  const supervisor = new Supervisor({ runId: run.id, runDirectory, runner: run.runner, lastGraceMs }, (ended) => {
-    recordEnded(runDirectory, ended)
+  const supervisor = new Supervisor({ runId: run.id, runDirectory, runner: run.runner, lastGraceMs }, (ended, swept) => {
+    recordEnded(runDirectory, [...ended, ...swept])
     sentinel?.dismiss()
     protocol.close()
     // The peers read the last words in a turn of their own.
@@ -50,6 +58,7 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     settle: ({ graceMs, scope }) => supervisor.settle(scope as string, graceMs as number | undefined),
     share: ({ fingerprint, key }, peer) => supervisor.share(peer, key as string, fingerprint as string),
     shared: ({ key, outcome }) => supervisor.shared(key as string, outcome as SharedRuntime | { problem: string }),
+    sweep: () => supervisor.sweep(),
     end: () => supervisor.end(),
   }
   const protocol = new ProtocolServer(
@@ -95,8 +104,14 @@ function withoutSecrets({ details: _details, token: _token, ...locator }: Locato
 }
 
 /** What was ended when nobody was left to be told: the next run tells it. */
-function recordEnded(runDirectory: string, ended: readonly Ended[]): void {
-  for (const each of ended) appendFileSync(join(runDirectory, 'ended.jsonl'), `${JSON.stringify(each)}\n`, { mode: 0o600 })
+function recordEnded(runDirectory: string, ended: readonly (Ended | Swept)[]): void {
+  const lines = ended.map((each) => `${JSON.stringify(each)}\n`).join('')
+  try {
+    appendFileSync(join(runDirectory, 'ended.jsonl'), lines, { mode: 0o600 })
+  } catch (error) {
+    // Somebody has removed the run's directory: then there is no next run to be told.
+    if (!hasCode(error, 'ENOENT')) throw error
+  }
 }
 
 function asSpawnError(error: unknown): never {

@@ -2,11 +2,14 @@ import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { isInScope } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
+import { platform } from '../platform/index.js'
 import { sinceOf } from '../tree/birthmark.js'
+import { findCommonHelpers } from '../tree/common-helpers.js'
+import { findBornHere } from '../tree/find-born-here.js'
 import { stopTree } from '../tree/stop-tree.js'
 import { writeJournal } from './journal.js'
 import { ManagedProcess } from './managed-process.js'
-import type { Attachment, Ended, ExitNotice, ShareAnswer, SharedRuntime, Spawned, SpawnRequest } from './protocol.js'
+import type { Attachment, Ended, ExitNotice, ShareAnswer, SharedRuntime, Spawned, SpawnRequest, Swept } from './protocol.js'
 import { Shares } from './shares.js'
 import { SpawnQueue } from './spawn-queue.js'
 import { inStopOrder } from './stop-order.js'
@@ -33,16 +36,17 @@ export class Supervisor {
   readonly #clients = new Set<Client>()
   readonly #queue = new SpawnQueue<Client>()
   readonly #shares = new Shares()
-  readonly #onEnd: (ended: readonly Ended[]) => void
+  readonly #onEnd: (ended: readonly Ended[], swept: readonly Swept[]) => void
   /** What was ended because those had gone who had asked for it. Nobody has been told of it yet. */
   readonly #untold = new Map<NamespaceId, Ended>()
   readonly #departures = new Set<Promise<void>>()
+  #swept: Swept[] = []
   #hasRunner = false
   #starting: Promise<unknown> = Promise.resolve()
   #ending: Promise<void> | null = null
 
   /** @param onEnd called once, when the run is over and everything has been ended */
-  constructor(options: SupervisorOptions, onEnd: (ended: readonly Ended[]) => void) {
+  constructor(options: SupervisorOptions, onEnd: (ended: readonly Ended[], swept: readonly Swept[]) => void) {
     this.#options = options
     this.#onEnd = onEnd
   }
@@ -121,6 +125,15 @@ export class Supervisor {
     return [...ended.values()]
   }
 
+  /** Ends whatever else was born in the run, and tells what that was. */
+  async sweep(): Promise<Swept[]> {
+    await Promise.all(this.#departures)
+    await this.#sweep(this.#options.runId, this.#options.lastGraceMs)
+    const swept = this.#swept
+    this.#swept = []
+    return swept
+  }
+
   share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
     return this.#shares.ask(client, key, fingerprint)
   }
@@ -139,7 +152,8 @@ export class Supervisor {
     const { lastGraceMs, runId } = this.#options
     // One that is being started right now has no process yet that could be found.
     await this.#starting
-    this.#onEnd(await this.#endScope(runId, lastGraceMs))
+    const ended = await this.#endScope(runId, lastGraceMs)
+    this.#onEnd(ended, this.#swept)
   }
 
   /** A file has ended, or its worker has died: the run will tell what was still there. */
@@ -154,9 +168,19 @@ export class Supervisor {
 
   async #endScope(scope: NamespaceId, graceMs: number): Promise<Ended[]> {
     const ended = await this.settle(scope, graceMs)
-    // What a command left behind, or a process of a test that nobody has told us of.
-    const mark = { namespace: scope, files: [], known: [], ...sinceOf(this.#options.runner) }
-    await stopTree({ mark, leader: null, spared: [this.#options.runner], stopSignal: 'SIGTERM', graceMs })
+    await this.#sweep(scope, graceMs)
     return ended
+  }
+
+  /** Ends what nobody has accounted for: what a command left behind, or a process that a test has started by itself. */
+  async #sweep(scope: NamespaceId, graceMs: number): Promise<void> {
+    const { runner } = this.#options
+    const mark = { namespace: scope, files: [], known: [], ...sinceOf(runner) }
+    const helpers = findCommonHelpers(findBornHere(mark, [runner]))
+    const spared = [runner, ...helpers]
+    const found = findBornHere(mark, spared)
+    if (found.length === 0) return
+    this.#swept.push(...found.map((identity) => ({ identity, command: platform.readCommand(identity.pid) })))
+    await stopTree({ mark, leader: null, spared, stopSignal: 'SIGTERM', graceMs })
   }
 }

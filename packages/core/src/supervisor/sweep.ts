@@ -1,22 +1,38 @@
 import type { Identity } from '@custody/runtime'
-import { sinceOf } from '../tree/birthmark.js'
+import { isSameIdentity } from '@custody/runtime/internals'
+import { type Birthmark, sinceOf } from '../tree/birthmark.js'
+import { findCommonHelpers } from '../tree/common-helpers.js'
+import { findBornHere } from '../tree/find-born-here.js'
 import { type Stopped, stopTree } from '../tree/stop-tree.js'
 import { readJournal } from './journal.js'
 import type { RunRecord } from './run-record.js'
 
 /**
- * Ends everything that was born in a run whose supervisor has died, by the evidence of the kernel and the journal. It may run several
- * times at once: runner, sentinel and the next run may all find that it is due.
+ * What is alive of a run whose supervisor has died, by the evidence of the kernel and the journal; without the helpers that tools leave
+ * for themselves.
  *
  * @param spared those of the test run that may still live: never targets
  */
+export function findLeft(runDirectory: string, run: RunRecord, spared: readonly Identity[]): Identity[] {
+  const { helpers, mark } = lookAround(runDirectory, run, spared)
+  return findBornHere(mark, [...spared, ...helpers])
+}
+
+/** Ends it. It may run several times at once: runner, sentinel and the next run may all find that it is due. */
 export function sweepRun(runDirectory: string, run: RunRecord, spared: readonly Identity[], graceMs: number): Promise<Stopped> {
+  const { helpers, mark } = lookAround(runDirectory, run, spared)
+  return stopTree({ mark, leader: null, spared: [...spared, ...helpers], stopSignal: 'SIGTERM', graceMs })
+}
+
+function lookAround(
+  runDirectory: string,
+  run: RunRecord,
+  spared: readonly Identity[],
+): { mark: Birthmark; helpers: readonly Identity[] } {
   const journal = readJournal(runDirectory)
-  const mark = {
-    namespace: run.id,
-    files: journal.flatMap(({ files }) => files),
-    ...sinceOf(run.runner),
-    known: journal.map(({ identity }) => identity).filter(({ start }) => start !== null),
-  }
-  return stopTree({ mark, leader: null, spared, stopSignal: 'SIGTERM', graceMs })
+  const known = journal.map(({ identity }) => identity).filter(({ start }) => start !== null)
+  const mark = { namespace: run.id, files: journal.flatMap(({ files }) => files), known, ...sinceOf(run.runner) }
+  // One that was started as a runtime is no helper.
+  const others = findBornHere(mark, spared).filter((found) => !known.some((own) => isSameIdentity(own, found)))
+  return { mark, helpers: findCommonHelpers(others) }
 }
