@@ -100,7 +100,10 @@ def is_namespace(value):
 def birthplace():
     namespace, _, run = os.environ.get("CUSTODY_NAMESPACE", "").partition(":")
     is_absolute = run.startswith("/") and os.path.normpath(run) == run and not run.startswith("//")
-    return (namespace, run) if is_namespace(namespace) and is_absolute and is_private(run) else (None, None)
+    return (namespace, run) if is_namespace(namespace) and is_absolute and is_run(run) else (None, None)
+
+def is_run(directory):
+    return is_private(directory) and is_private(f"{directory}/registry")
 
 # 4. The endpoint
 
@@ -120,9 +123,15 @@ def make_private(directory):
     os.makedirs(directory, 0o700, exist_ok=True)
     demand(is_private(directory), f"not private: {directory}")
 
+def is_own_directory(path):
+    with contextlib.suppress(OSError):
+        found = os.stat(path)
+        return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return False
+
 def base_directory():
     place = os.environ.get("XDG_RUNTIME_DIR")
-    return f"{place}/custody" if place else f"{os.environ.get('TMPDIR') or '/tmp'}/custody-{os.geteuid()}"
+    return f"{place}/custody" if place and is_own_directory(place) else f"{os.environ.get('TMPDIR') or '/tmp'}/custody-{os.geteuid()}"
 
 async def dial(endpoint):
     tcp = re.fullmatch(r"tcp:(127\.0\.0\.1|\[::1\]):([1-9][0-9]{0,4})", endpoint)

@@ -102,15 +102,21 @@ test.each([
   ['a run that has gone', (run: string) => `${namespace}:${run}.gone`],
   ['a run below a file', (run: string) => `${namespace}:${run}/file/below`],
   ['a run that others can reach', (run: string) => `${namespace}:${run}/public`],
+  ['a run that has left only what people look at', (run: string) => `${namespace}:${run}/left`],
+  ['a run whose registry is a file', (run: string) => `${namespace}:${run}/odd`],
 ])('starts outside of every namespace with %s', async (_, value) => {
   const { path, env } = place()
   const run = startRun()
   writeFileSync(join(run, 'file'), '')
   mkdirSync(join(run, 'public', 'registry'), { recursive: true, mode: 0o755 })
+  mkdirSync(join(run, 'left', 'ns'), { recursive: true, mode: 0o700 })
+  mkdirSync(join(run, 'odd'), { mode: 0o700 })
+  writeFileSync(join(run, 'odd', 'registry'), '')
   const program = startProgram('serving.js', { args: [path], env: { ...env, CUSTODY_NAMESPACE: value(run) } })
   await program.printed(/ready/)
   expect(readLocator(path).namespace).toBeNull()
   for (const registry of [join(run, 'registry'), join(run, 'public', 'registry')]) expect(readdirSync(registry)).toEqual([])
+  expect([readdirSync(join(run, 'left')), readdirSync(join(run, 'odd'))]).toEqual([['ns'], ['registry']])
 })
 
 // In processes of their own: what waits for the writer of a FIFO cannot be interrupted.
@@ -150,22 +156,6 @@ test.each([
   // The only secret of a runtime has this form.
   expect(program.output).not.toMatch(/[0-9a-f]{64}/)
   expect([readdirSync(join(run, 'registry')), socketsIn(run)]).toEqual([[], []])
-})
-
-test.each([
-  ['is missing', () => {}],
-  ['is a file', (registry: string) => writeFileSync(registry, '')],
-])('says that the registry of its run %s, and leaves nothing behind', async (_, put) => {
-  const { directory, path } = place()
-  const run = startRun()
-  rmSync(join(run, 'registry'), { recursive: true })
-  put(join(run, 'registry'))
-  const program = startProgram('serving.js', { args: [path], env: { CUSTODY_NAMESPACE: `${namespace}:${run}` } })
-  expect(await refusal(program)).toMatchObject({
-    code: 'CUSTODY_PUBLICATION_FAILED',
-    message: expect.stringContaining(join(run, 'registry')),
-  })
-  expect([readdirSync(directory), socketsIn(run)]).toEqual([[], []])
 })
 
 // B51, B52: what a killed runtime leaves behind is no obstacle.
@@ -250,6 +240,15 @@ test.each<[string, string[], ...((path: string) => void)[]]>([
   if (left.length > 0) expect(readLocator(path)).toEqual(sampleLocator())
 })
 
+test('names the entry of the registry that cannot be written, and leaves nothing behind', async () => {
+  const { directory, path } = place()
+  const run = startRun()
+  const env = { CUSTODY_NAMESPACE: `${namespace}:${run}` }
+  const error = await refusal(startProgram('serving.js', { args: [path], env, before: 'ulimit -f 0' }))
+  expect(error).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED', message: expect.stringContaining(join(run, 'registry')) })
+  expect([readdirSync(directory), readdirSync(join(run, 'registry')), socketsIn(run)]).toEqual([[], [], []])
+})
+
 /** A port at which whoever connects waits, until the program is told to accept or is killed. */
 async function startSilence(): Promise<{ program: Program; port: number }> {
   const program = startProgram('listening-without-accepting.js')
@@ -303,16 +302,28 @@ test('does not answer those who asked for its shutdown when it cannot publish', 
   expect(program.output).not.toContain('draining')
 })
 
+test('hears nothing of an idle time that has passed when it cannot publish', async () => {
+  const { program: silence, port } = await startSilence()
+  const { path, env } = place()
+  const stale = sampleLocator({ ...ownIdentity(), pidns: 'pid:[1]', endpoint: `tcp:127.0.0.1:${port}` })
+  writeFileSync(path, JSON.stringify(stale), { mode: 0o600 })
+  const program = startProgram('idle-before-it-is-refused.js', { args: [path], env })
+  await program.printed(/was idle/)
+  silence.tell('accept')
+  expect(await refusal(program)).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED' })
+})
+
 // B58
 test('says how long the path of its socket would be, and makes nothing', async () => {
   const { directory, path } = place()
   const long = join(temporaryDirectory(), 'x'.repeat(200))
+  mkdirSync(long)
   const error = await refusal(startProgram('serving.js', { args: [path], env: { XDG_RUNTIME_DIR: long } }))
   expect(error).toMatchObject({
     code: 'CUSTODY_SOCKET_PATH_TOO_LONG',
     message: expect.stringMatching(/the path has 2\d\d bytes/),
   })
-  expect([existsSync(long), readdirSync(directory)]).toEqual([false, []])
+  expect([readdirSync(long), readdirSync(directory)]).toEqual([[], []])
 })
 
 test.each([

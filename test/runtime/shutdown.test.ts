@@ -20,7 +20,7 @@ interface Served {
 /** A published program, born in the namespace `<root>.A.1` of a run of its own. */
 async function serve(name: string, ...args: string[]): Promise<Served> {
   const run = temporaryDirectory()
-  mkdirSync(join(run, 'registry'))
+  mkdirSync(join(run, 'registry'), { mode: 0o700 })
   mkdirSync(join(run, 'place'))
   const path = join(run, 'place', 'locator.json')
   const program = startProgram(name, { args: [path, ...args], env: { CUSTODY_NAMESPACE: `${root}.A.1:${run}` } })
@@ -293,6 +293,7 @@ test('cuts a drain that takes too long, exits with code 1, and leaves its locato
 
 test.each([
   ['shortens its drain to what the caller will wait', '600000', 50],
+  ['has ended a drain that it must cut before the caller looks away', '600000', 1_200],
   ['never lengthens its drain', '100', 600_000],
   ['keeps its own limit when the caller would wait for ever', '100', Infinity],
 ])('%s', async (_, drainMs, graceMs) => {
@@ -336,6 +337,17 @@ test('tells a host that nobody asked what went wrong, and does not end it', asyn
   await served.program.printed(/still here/)
   expect(await served.program.exited).toEqual({ code: 7, signal: null })
   expect(readLocator(served.path)).toEqual(served.locator)
+})
+
+test('gives a host that it cannot drain its signals back, and holds no connection', async () => {
+  const served = await serve('outliving-its-shutdown.js')
+  const client = await connectTo(served.locator)
+  await client.shutdown()
+  await served.program.printed(/the disk is full/)
+  await client.ended
+  await expect(connectRuntime(served.locator)).rejects.toMatchObject({ code: 'CUSTODY_CONNECT_FAILED' })
+  served.program.child.kill('SIGTERM')
+  expect(await served.program.exited).toEqual({ code: null, signal: 'SIGTERM' })
 })
 
 test('keeps the exit code that its product has set', async () => {

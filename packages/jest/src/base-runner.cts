@@ -5,10 +5,11 @@ import type { Config } from '@jest/types'
 /** What `withCustody` leaves in `globals`, the only channel of a project's configuration that both Jests accept. */
 export interface CustodyGlobals {
   readonly options: unknown
-  /** What the user had configured, or null. */
+  /** What the user had configured for the project, or null. */
   readonly testRunner: string | null
-  readonly globalSetup: string | null
-  readonly globalTeardown: string | null
+  /** The root's, the same for each project: Jest calls ours with the configuration of any. It calls a project's own itself. */
+  readonly rootGlobalSetup: string | null
+  readonly rootGlobalTeardown: string | null
 }
 
 export function custodyGlobals(config: Pick<Config.ProjectConfig, 'globals'>): Partial<CustodyGlobals> {
@@ -25,7 +26,8 @@ export function baseRunnerOf<T>(config: Config.ProjectConfig): T {
 }
 
 export function inRoot(path: string, rootDir: string): string {
-  return path.replace(/^<rootDir>/, rootDir)
+  // A function: in a text a `$` of the directory would have a meaning.
+  return path.replace(/^<rootDir>/, () => rootDir)
 }
 
 /**

@@ -1,16 +1,21 @@
-import { join } from 'node:path'
+import { join, parse } from 'node:path'
 import type { CustodyOptions } from '@custody/core' with { 'resolution-mode': 'import' }
 import type { Config } from '@jest/types'
+import { type CustodyGlobals, custodyGlobals } from './base-runner.cjs'
 
 export type { CustodyOptions }
 
 type Initial = Config.InitialOptions
+type Project = Initial | Config.InitialProjectOptions
 type ConfigFunction = (...args: never[]) => Initial | Promise<Initial>
 
-const part = (name: string) => join(__dirname, name)
+const RUNNER = join(__dirname, 'runner.cjs')
+const SETUP = join(__dirname, 'global-setup.js')
+const TEARDOWN = join(__dirname, 'global-teardown.js')
 
 /**
- * Puts a Jest configuration under custody. What the user has set for the same places is chained, not replaced.
+ * Puts a Jest configuration under custody. What the user has set for the same places is chained, not replaced. The options hold for all
+ * of its `projects`; those of a project that is wrapped itself count only where it runs alone.
  *
  * @param config an object, or a function that gives one, also asynchronously
  * @throws CUSTODY_INVALID_OPTION for projects that are named by a string; for wrong options when the run begins
@@ -22,27 +27,48 @@ export function withCustody(config: Initial | ConfigFunction = {}, options: Cust
   return wrapRoot(config, options)
 }
 
-function wrapRoot(config: Initial, options: CustodyOptions): Initial {
-  const { projects } = config
+function wrapRoot(wrapped: Initial, given: CustodyOptions): Initial {
+  const { config, options: inner } = unwrap(wrapped)
+  const { globalSetup = null, globalTeardown = null, projects } = config
+  const root = { options: { ...inner, ...given }, rootGlobalSetup: globalSetup, rootGlobalTeardown: globalTeardown }
   return {
-    ...wrapProject(config, options),
-    globalSetup: part('global-setup.js'),
-    globalTeardown: part('global-teardown.js'),
+    ...wrapProject(config, root),
+    globalSetup: SETUP,
+    globalTeardown: TEARDOWN,
     ...(projects && {
-      projects: projects.map((project) => wrapProject(asObject(project), options)) as NonNullable<Initial['projects']>,
+      projects: projects.map((project) => wrapProject(unwrap(asObject(project)).config, root)) as NonNullable<
+        Initial['projects']
+      >,
     }),
   }
 }
 
-function wrapProject<C extends Initial | Config.InitialProjectOptions>(config: C, options: CustodyOptions): C {
-  const { globalSetup = null, globalTeardown = null, testRunner = null } = config
+function wrapProject<C extends Project>(config: C, root: Omit<CustodyGlobals, 'testRunner'>): C {
+  const { testRunner = null } = config
   return {
     ...config,
-    testRunner: part('runner.cjs'),
+    testRunner: RUNNER,
     // Automatic mocks would replace the `custody` object by one that does nothing.
-    unmockedModulePathPatterns: [...(config.unmockedModulePathPatterns ?? []), '/@custody/', escapeRegExp(__dirname)],
-    globals: { ...config.globals, '@custody/jest': { options, testRunner, globalSetup, globalTeardown } },
+    unmockedModulePathPatterns: [
+      ...new Set([...(config.unmockedModulePathPatterns ?? []), '/@custody/', escapeRegExp(__dirname)]),
+    ],
+    globals: { ...config.globals, '@custody/jest': { ...root, testRunner } satisfies CustodyGlobals },
   }
+}
+
+/** The configuration as its user wrote it, where it is wrapped already: what is ours there must not call itself as the user's. */
+function unwrap<C extends Project>(config: C): { config: C; options: CustodyOptions } {
+  const inner = custodyGlobals({ globals: config.globals ?? {} })
+  const restored = { ...config }
+  if (isOurs(config.testRunner, RUNNER)) restored.testRunner = inner.testRunner ?? 'jest-circus/runner'
+  if (isOurs(config.globalSetup, SETUP)) restored.globalSetup = inner.rootGlobalSetup ?? null
+  if (isOurs(config.globalTeardown, TEARDOWN)) restored.globalTeardown = inner.rootGlobalTeardown ?? null
+  return { config: restored, options: (inner.options ?? {}) as CustodyOptions }
+}
+
+/** Whether a place holds this file of ours, by its path or by its name as a part of the package. */
+function isOurs(configured: string | null | undefined, path: string): boolean {
+  return configured === path || configured === `@custody/jest/${parse(path).name}`
 }
 
 function asObject(project: string | Config.InitialProjectOptions): Config.InitialProjectOptions {

@@ -23,9 +23,22 @@ export function withCustody<Base extends EnvironmentClass>(Environment: Base): B
   } as unknown as Base
 }
 
-const path = requireFromJest(process.cwd()).resolve('jest-environment-node')
-const { TestEnvironment } = createRequire(path)(path) as { TestEnvironment: EnvironmentClass }
+/** Which one is Jest's own is for the project to say, so it is found with its first file. Whoever has another never needs it. */
+function nodeEnvironmentOf(rootDir: string): EnvironmentClass {
+  const path = requireFromJest(rootDir).resolve('jest-environment-node')
+  return (createRequire(path)(path) as { TestEnvironment: EnvironmentClass }).TestEnvironment
+}
 
 /** Jest's own environment for Node, under custody. */
-const CustodyEnvironment: EnvironmentClass = withCustody(TestEnvironment)
+const CustodyEnvironment: EnvironmentClass = class CustodyNodeEnvironment extends (Object as unknown as EnvironmentClass) {
+  constructor(config: JestEnvironmentConfig, context: EnvironmentContext) {
+    if (Object.getPrototypeOf(CustodyNodeEnvironment) === Object) {
+      const Base = withCustody(nodeEnvironmentOf(config.projectConfig.rootDir))
+      // `super` is looked up at the call. So this class has its base in time, and can be extended before.
+      Object.setPrototypeOf(CustodyNodeEnvironment, Base)
+      Object.setPrototypeOf(CustodyNodeEnvironment.prototype, Base.prototype)
+    }
+    super(config, context)
+  }
+}
 export default CustodyEnvironment

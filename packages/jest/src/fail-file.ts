@@ -40,7 +40,9 @@ export function appendFailures(error: unknown, failures: readonly CustodyError[]
   const target = error as { message?: unknown; stack?: unknown }
   const text = failures.map(({ message, name }) => `${name}: ${message}`).join('\n\n')
   for (const key of ['message', 'stack'] as const) {
-    if (typeof target[key] === 'string' && !target[key].includes(text)) target[key] = `${target[key]}\n\n${text}`
+    const said = target[key]
+    // It may be frozen. It makes the file red in any case.
+    if (typeof said === 'string' && !said.includes(text)) Reflect.set(target, key, `${said}\n\n${text}`)
   }
 }
 

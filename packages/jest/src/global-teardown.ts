@@ -1,7 +1,6 @@
 import type { Config } from '@jest/types'
-import { custodyGlobals } from './base-runner.cjs'
 import { endRun } from './main-run.js'
-import { callUserHook } from './user-hook.js'
+import { callRootHook } from './root-hook.js'
 
 /** Jest's global teardown: the user's own, and then the end of the run. */
 export default async function teardown(globalConfig: Config.GlobalConfig, projectConfig: Config.ProjectConfig): Promise<void> {
@@ -11,7 +10,7 @@ export default async function teardown(globalConfig: Config.GlobalConfig, projec
   process.exitCode = 1
   const held = setInterval(() => {}, 2 ** 30)
   try {
-    await callUserHook(custodyGlobals(projectConfig).globalTeardown, globalConfig, projectConfig)
+    await callRootHook('rootGlobalTeardown', globalConfig, projectConfig)
   } finally {
     const isWell = await endRun().finally(() => clearInterval(held))
     if (isWell) process.exitCode = before

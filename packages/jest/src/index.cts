@@ -1,8 +1,9 @@
 // What a test imports. It runs inside of the test's realm, where timers, modules and globals may be the test's own: so it needs none,
-// imports nothing, and asks for the bridge at each call.
+// imports nothing, and asks for the bridge at each call. It only tells what the test has made of `process.env`.
 import type { Custody, Definition, Namespace, OpenedNamespace, Runtime, ScopeMembers, Shared } from '@custody/core/worker' with {
   'resolution-mode': 'import',
 }
+import type { Bridge } from './bridge.js' with { 'resolution-mode': 'import' }
 
 export type {
   ExecOptions,
@@ -43,8 +44,8 @@ export const custody: Custody = {
   ...membersOf(() => bridge()),
 }
 
-function bridge(): Custody {
-  const found = (globalThis as unknown as Record<symbol, Custody | undefined>)[KEY]
+function bridge(): Bridge {
+  const found = (globalThis as unknown as Record<symbol, Bridge | undefined>)[KEY]
   if (found !== undefined) return found
   throw new CustodyError(
     'Could not reach Custody: this test file does not run under it.\n' +
@@ -55,13 +56,17 @@ function bridge(): Custody {
 
 function membersOf(outer: () => ScopeMembers): ScopeMembers {
   return {
-    start: async (spec) => runtimeOf(await guard(() => outer().start(spec))),
-    shared: async (definition) => sharedOf(await guard(() => outer().shared(definition))),
-    exec: (file, args, options) => wrap(() => outer().exec(file, args, options)),
+    start: async (spec) => runtimeOf(await guard(() => inTestsEnv(() => outer().start(spec)))),
+    shared: async (definition) => sharedOf(await guard(() => inTestsEnv(() => outer().shared(definition)))),
+    exec: (file, args, options) => wrap(() => inTestsEnv(() => outer().exec(file, args, options))),
     runtimes: () => wrap(() => outer().runtimes()),
     inspect: (path) => wrap(() => outer().inspect(path)),
     retire: (path) => wrap(() => outer().retire(path)),
   }
+}
+
+function inTestsEnv<T>(call: () => T): T {
+  return bridge().withEnv(process.env, call)
 }
 
 function openedOf(outer: OpenedNamespace): OpenedNamespace {
@@ -70,8 +75,14 @@ function openedOf(outer: OpenedNamespace): OpenedNamespace {
     ...namespaceOf(outer),
     ...membersOf(() => outer),
     close,
-    [Symbol.asyncDispose]: () => close().then(() => undefined),
+    ...disposedBy(close),
   }
+}
+
+/** On Node before 24 the realm of a test may not have the symbol. */
+function disposedBy(end: () => Promise<unknown>): AsyncDisposable {
+  if (Symbol.asyncDispose === undefined) return {} as AsyncDisposable
+  return { [Symbol.asyncDispose]: () => end().then(() => undefined) }
 }
 
 function namespaceOf(outer: Namespace): Namespace {
@@ -87,7 +98,7 @@ export function defineRuntime<P extends string = never>(definition: Definition<P
 function runtimeOf<P extends string>(outer: Runtime<P>): Runtime<P> {
   const stop = () => wrap(() => outer.stop())
   return Object.defineProperties(
-    { stop, restart: () => guard(() => outer.restart()), [Symbol.asyncDispose]: () => stop().then(() => undefined) },
+    { stop, restart: () => guard(() => outer.restart()), ...disposedBy(stop) },
     Object.getOwnPropertyDescriptors(sharedOf(outer)),
   ) as unknown as Runtime<P>
 }

@@ -42,11 +42,14 @@ async function end(state: MainState): Promise<boolean> {
   state.run = null
   delete process.env[RUN_VARIABLE]
   // Standard error: standard output belongs to `--json`.
-  const { failures, text } = await run.settle()
-  if (text !== '') console.error(`\n${text}`)
-  for (const failure of failures) console.error(`\n${failure.name}: ${failure.message}`)
-  await run.close()
-  return failures.length === 0
+  try {
+    const { failures, text } = await run.settle()
+    if (text !== '') console.error(`\n${text}`)
+    for (const failure of failures) console.error(`\n${failure.name}: ${failure.message}`)
+    return failures.length === 0
+  } finally {
+    await run.close()
+  }
 }
 
 function onBeforeExit(): void {

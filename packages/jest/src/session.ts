@@ -1,23 +1,13 @@
 import { relative } from 'node:path'
-import {
-  birthState,
-  type Cell,
-  type Custody,
-  custody,
-  enterFile,
-  type RunHandle,
-  Scope,
-  type Settlement,
-  withoutOurFrames,
-} from '@custody/core/worker'
+import { birthState, type Cell, enterFile, type RunHandle, Scope, type Settlement, withoutOurFrames } from '@custody/core/worker'
 import type { JestEnvironment } from '@jest/environment'
 import type { TestResult } from '@jest/test-result'
 import type { Circus, Config } from '@jest/types'
+import { publishBridge } from './bridge.js'
 import { appendFailures, failFile } from './fail-file.js'
 import { wrapTree } from './wrap-tree.js'
 
 const SESSION: unique symbol = Symbol.for('@custody/jest/session.1')
-const BRIDGE: unique symbol = Symbol.for('@custody/jest')
 
 export interface Configs {
   readonly globalConfig: Config.GlobalConfig
@@ -217,28 +207,16 @@ export class Session {
   }
 }
 
-/** Tests run in a realm of their own. They reach us by this object of functions, which no test can change and Jest's clean-up survives. */
-function publishBridge(environment: JestEnvironment): void {
-  const bridge: Custody = Object.freeze({
-    get namespace() {
-      return custody.namespace
-    },
-    openNamespace: (name: string) => custody.openNamespace(name),
-    start: custody.start,
-    shared: custody.shared,
-    exec: custody.exec,
-    runtimes: custody.runtimes,
-    inspect: custody.inspect,
-    retire: custody.retire,
-  })
-  Object.defineProperty(environment.global, BRIDGE, { value: bridge, configurable: true })
-}
-
 /** Jest prints every frame of an error; those of the wrappers around bodies and hooks help nobody. */
 function hideOurFrames(errors: readonly unknown[]): void {
   for (const error of errors.flat()) {
-    const { stack } = (error ?? {}) as { stack?: unknown }
-    if (typeof stack === 'string') (error as Error).stack = withoutOurFrames(stack)
+    try {
+      const { stack } = (error ?? {}) as { stack?: unknown }
+      // Of a frozen error, or one that only tells its stack, Jest prints it as it is.
+      if (typeof stack === 'string') Reflect.set(error as Error, 'stack', withoutOurFrames(stack))
+    } catch {
+      // What a user's own getter throws here is no news: Jest reads the stack itself.
+    }
   }
 }
 

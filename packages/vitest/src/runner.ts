@@ -205,8 +205,10 @@ function settleBeforeBail(runner: RunnerHooks): void {
 /** Ends a file: tests that were skipped while they ran, and then what belongs to the file itself. */
 async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<void> {
   const { cell, scope, tests } = openFile(file)
-  for (const [test, open] of tests) await settleSkipped(test, open, file)
-  const { failures } = await scope.settle({ hasFailed: hasFailed(file) })
+  const skipped: CustodyError[] = []
+  for (const [test, open] of tests) skipped.push(...(await settleSkipped(test, open)))
+  const settlement = await scope.settle({ hasFailed: hasFailed(file) || skipped.length > 0 })
+  const failures = [...skipped, ...settlement.failures]
   cell.isOver = true
   if (failures.length === 0) return
   fail(file, failures)
@@ -214,15 +216,12 @@ async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<vo
 }
 
 /** A test that skipped itself has no result that could turn red without being counted twice: its file says it. */
-async function settleSkipped(test: RunnerTestCase, open: OpenTest, file: RunnerTestFile): Promise<void> {
-  openFile(file).tests.delete(test)
+async function settleSkipped(test: RunnerTestCase, open: OpenTest): Promise<CustodyError[]> {
+  openFile(test.file).tests.delete(test)
   open.cell.isOver = true
   open.attempt.isOver = true
   await settleAttempt(test, open, open.scope)
-  fail(
-    file,
-    open.settlements.flatMap(({ failures }) => failures),
-  )
+  return open.settlements.flatMap(({ failures }) => failures)
 }
 
 /** Vitest 3 has sent the file's result by now, and looks at it no more. */

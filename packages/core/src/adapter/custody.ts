@@ -2,13 +2,14 @@ import { CustodyError } from '@custody/runtime/errors'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
 import type { StartSpec } from '../launch/start-spec.js'
 import type { Runtime } from '../launch/started-runtime.js'
-import { captureSite, type SpawnSite } from '../namespace/birth.js'
+import { captureSite } from '../namespace/birth.js'
 import type { Namespace } from '../namespace/namespace.js'
 import type { Inspection } from '../provenance/inspection.js'
 import type { Receipt } from '../report/receipt.js'
 import { leadTo } from '../report/stack-of-site.js'
 import type { Scope } from '../scope/scope.js'
-import type { Definition, Shared } from '../scope/start-in-scope.js'
+import type { CallPlace, Definition, Shared } from '../scope/start-in-scope.js'
+import { callersEnv } from './callers-env.js'
 import { assertOpen, currentScope } from './current-scope.js'
 
 /** What one scope can do. */
@@ -50,7 +51,7 @@ export interface OpenedNamespace extends Namespace, ScopeMembers, AsyncDisposabl
   close(): Promise<Receipt[]>
 }
 
-/** The scope that is running: the test, or the file in beforeAll, at the top level and in file-scoped fixtures. */
+/** The scope that is running: the test, or the file in beforeAll, afterAll and at the top level. */
 export interface Custody extends ScopeMembers {
   readonly namespace: Namespace
   /**
@@ -77,11 +78,11 @@ export const custody: Custody = {
 }
 
 function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
-  // The scope is taken before the first await: afterwards the test may be over. Errors lead to the line of the call, not to ours.
-  const act = async <T>(verb: keyof ScopeMembers, body: (scope: Scope, site: SpawnSite) => Promise<T>): Promise<T> => {
+  // Scope and environment are taken before the first await: afterwards the test may be over. Errors lead to the line of the call, not to ours.
+  const act = async <T>(verb: keyof ScopeMembers, body: (scope: Scope, call: CallPlace) => Promise<T>): Promise<T> => {
     const site = captureSite(members[verb])
     try {
-      return await body(scopeFor(verb), site)
+      return await body(scopeFor(verb), { env: callersEnv(), site })
     } catch (error) {
       if (error instanceof CustodyError) leadTo(site, error)
       throw error
@@ -89,19 +90,21 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
   }
   const members: ScopeMembers = {
     start: (spec) =>
-      act('start', async (scope, site) => {
-        const { startIn } = await import('../scope/start-in-scope.js')
-        return startIn(scope, spec, site)
-      }),
+      act('start', (scope, call) =>
+        scope.whileStarting(async (signal) => {
+          const { startIn } = await import('../scope/start-in-scope.js')
+          return startIn(scope, spec, { ...call, signal })
+        }),
+      ),
     shared: (definition) =>
-      act('shared', async (scope, site) => {
+      act('shared', async (scope, call) => {
         const { shareIn } = await import('../scope/start-in-scope.js')
-        return shareIn(scope, definition, site)
+        return shareIn(scope, definition, call)
       }),
     exec: (file, args = [], options = {}) =>
-      act('exec', async ({ namespace, run }) => {
+      act('exec', async ({ namespace, run }, call) => {
         const { exec } = await import('../launch/exec.js')
-        const env = { ...process.env, ...namespace.env, ...options.env }
+        const env = { ...call.env, ...namespace.env, ...options.env }
         return exec(file, args, { ...options, cwd: options.cwd ?? run.root, env })
       }),
     runtimes: () =>

@@ -18,10 +18,12 @@ import { parseOptions } from '../options/parse-options.js'
 import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
 import { formatSummary, type Summary, summarize } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
+import { teardownFailed } from '../scope/scope.js'
 import { accountFor, applyPolicy, settleLocators } from '../scope/settle-locators.js'
 import { settleEnded } from '../scope/settle-started.js'
 import { timeLimits } from '../scope/time-limits.js'
 import { sweepDeadRuns } from '../supervisor/dead-runs.js'
+import type { Swept } from '../supervisor/protocol.js'
 import { RunSupervisor } from '../supervisor/run-supervisor.js'
 
 /** How a run ended. */
@@ -62,12 +64,14 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     created: new Date().toISOString(),
   })
   // Nobody waits for it: what it finds is told at the end.
-  const deadRuns = sweepDeadRuns(dirname(directory)).then((told) =>
-    writeEvents(
-      directory,
-      told.map((text) => ({ type: 'warning', text })),
-    ),
-  )
+  const deadRuns = sweepDeadRuns(dirname(directory))
+    .catch((error: Error) => [`dead runs could not be looked for: ${error.message}`])
+    .then((told) =>
+      writeEvents(
+        directory,
+        told.map((text) => ({ type: 'warning', text })),
+      ),
+    )
   const isKept = (events: readonly RunEvent[]) => events.some(({ type }) => type === 'kept')
   let told = 0
 
@@ -109,12 +113,26 @@ async function settleRest(run: RunHandle, supervisor: RunSupervisor): Promise<Cu
   const settler = { id: run.id, starterOf: () => starter, run, accounted }
   const look = () => ({ locators: captureRegistry(run.directory, run.id), cutShort: [] })
   const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
-  const { findings } = await settleLocators(settler, null, look, time)
+  const { faults, findings } = await settleLocators(settler, null, look, time)
   const { events, failures } = applyPolicy(findings, run.options)
   const swept = await supervisor.sweep()
   events.push(...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command }) as const))
   writeEvents(run.directory, events)
-  return [...(loss === null ? [] : [supervisorLost(loss)]), ...started.failures, ...failures]
+  return [
+    ...(loss === null ? [] : [supervisorLost(loss)]),
+    ...started.failures,
+    ...failures,
+    ...faults.map((fault) => teardownFailed(starter, 'settle', fault)),
+    ...swept.filter(({ isAlive }) => isAlive).map(stillAlive),
+  ]
+}
+
+function stillAlive({ command, identity }: Swept): CustodyError {
+  const observed = `Could not end pid ${identity.pid}, which was born in this run: ${command.join(' ')}`
+  return new CustodyError('CUSTODY_NOT_STOPPED', observed, {
+    hint: 'it does not even obey SIGKILL: it may wait for a device or a file system.',
+    facts: { identity, command },
+  })
 }
 
 function supervisorLost(loss: string): CustodyError {

@@ -2,17 +2,15 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { ownIdentity } from '@custody/runtime/internals'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { reservePorts } from './reserve-ports.js'
 
 const held = (base: string) => readdirSync(join(base, 'ports')).map(Number)
 
-/** Has the next ports that are tried be these, in order. */
-function choose(...ports: number[]): void {
-  const random = vi.spyOn(Math, 'random')
-  for (const port of ports) random.mockReturnValueOnce((port - 20_000 + 0.5) / 12_000)
-  onTestFinished(() => random.mockRestore())
+/** Draws these ports in this order, and any after them. */
+function draws(...ports: number[]): () => number {
+  return () => ports.shift() ?? 20_000 + Math.floor(Math.random() * 12_000)
 }
 
 /** A port of the range on which this listens, on one address. */
@@ -65,8 +63,7 @@ test('holds them in files of its user, with who holds them, until they are relea
 test('gives nobody else what is reserved', async () => {
   const base = temporaryDirectory()
   const first = await reservePorts(['http'], base, ownIdentity())
-  choose(first.ports.http, first.ports.http, 31_998)
-  const second = await reservePorts(['http'], base, ownIdentity())
+  const second = await reservePorts(['http'], base, ownIdentity(), draws(first.ports.http, first.ports.http, 31_998))
   expect(second.ports.http).toBe(31_998)
 })
 
@@ -77,8 +74,7 @@ test.each([
 ])('gives nobody a port on which a stranger listens on %s', async (_, host) => {
   const base = temporaryDirectory()
   const port = await occupied(host)
-  choose(port, 31_997)
-  const { ports } = await reservePorts(['http'], base, ownIdentity())
+  const { ports } = await reservePorts(['http'], base, ownIdentity(), draws(port, 31_997))
   expect(ports.http).toBe(31_997)
   expect(held(base)).toEqual([31_997])
 })
@@ -92,8 +88,7 @@ test.each([
   release()
   const port = ports.http
   writeFileSync(join(base, 'ports', String(port)), JSON.stringify({ ...ownIdentity(), ...changes }))
-  choose(port, port)
-  expect((await reservePorts(['http'], base, ownIdentity())).ports.http).toBe(port)
+  expect((await reservePorts(['http'], base, ownIdentity(), draws(port, port))).ports.http).toBe(port)
 })
 
 test.each([
@@ -106,16 +101,18 @@ test.each([
   release()
   const port = ports.http
   writeFileSync(join(base, 'ports', String(port)), changes === null ? '' : JSON.stringify({ ...ownIdentity(), ...changes }))
-  choose(port, port, port === 31_996 ? 31_995 : 31_996)
-  expect((await reservePorts(['http'], base, ownIdentity())).ports.http).not.toBe(port)
+  expect(
+    (await reservePorts(['http'], base, ownIdentity(), draws(port, port, port === 31_996 ? 31_995 : 31_996))).ports.http,
+  ).not.toBe(port)
   expect(held(base)).toContain(port)
 })
 
 test('gives up after many tries, and holds nothing then', async () => {
   const base = temporaryDirectory()
   const port = await occupied()
-  choose(31_994, ...Array.from({ length: 400 }, () => port))
-  await expect(reservePorts(['a', 'b'], base, ownIdentity())).rejects.toMatchObject({
+  await expect(
+    reservePorts(['a', 'b'], base, ownIdentity(), draws(31_994, ...Array.from({ length: 400 }, () => port))),
+  ).rejects.toMatchObject({
     code: 'CUSTODY_NO_PORT',
     facts: { name: 'b' },
   })

@@ -1,8 +1,9 @@
+import { randomInt } from 'node:crypto'
 import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { CustodyError, hasCode, ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { CustodyError, hasCode, hasEnded } from '@custody/runtime/internals'
 
 // Below the range from which systems take ports by themselves, for clients and for port 0.
 const FIRST = 20_000
@@ -12,6 +13,8 @@ const ATTEMPTS = 400
 /** Ports that nobody else of this user's runs is given, on this machine, until they are released. */
 export interface Reservation<P extends string> {
   readonly ports: Readonly<Record<P, number>>
+  /** The files that hold them. */
+  readonly claims: readonly string[]
   release(): void
 }
 
@@ -25,6 +28,7 @@ export async function reservePorts<P extends string>(
   names: readonly P[],
   base: string,
   holder: Identity,
+  draw: () => number = () => randomInt(FIRST, LAST + 1),
 ): Promise<Reservation<P>> {
   const directory = join(base, 'ports')
   if (names.length > 0) mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -42,7 +46,7 @@ export async function reservePorts<P extends string>(
           facts: { name },
         })
       }
-      const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1))
+      const port = draw()
       const path = join(directory, String(port))
       if (!claim(path, holder)) continue
       if (await isFree(port)) {
@@ -51,7 +55,7 @@ export async function reservePorts<P extends string>(
       } else remove(path)
     }
   }
-  return { ports: ports as Record<P, number>, release }
+  return { ports: ports as Record<P, number>, claims: [...held], release }
 }
 
 function claim(path: string, holder: Identity): boolean {
@@ -68,10 +72,7 @@ function claim(path: string, holder: Identity): boolean {
 
 function isHolderDead(path: string): boolean {
   try {
-    const { boot, pid, pidns, start } = JSON.parse(readFileSync(path, 'utf8')) as Identity
-    const here = ownIdentity()
-    if (boot !== here.boot) return true
-    return pidns === here.pidns && start !== null && runtimePlatform.readStart(pid) !== start
+    return hasEnded(JSON.parse(readFileSync(path, 'utf8')) as Identity) === true
   } catch (error) {
     // Released since, or being written just now.
     if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return false

@@ -82,19 +82,27 @@ export const STOP_MARGIN_MS = 15_000
 export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => Promise<Launched<P>>): Runtime<P> {
   let current = first
   let stopping: Promise<Ended> | null = null
+  let ended: Ended | null = null
 
   const signal = async (name: NodeJS.Signals) => {
-    await current.link.call('signal', { id: current.id, signal: name })
+    if (await current.link.call<boolean>('signal', { id: current.id, signal: name })) return
+    throw new CustodyError('CUSTODY_RUNTIME_EXITED', `Could not send ${name} to runtime "${current.name}": it has exited.`, {
+      hint: 'start it again with restart().',
+      facts: { name: current.name, signal: name },
+    })
   }
-  const exited = async () => {
-    const { exit, expected } = await current.exit
-    return { ...exit, expected }
+  const exited = () => {
+    const exit = current.exit.then(({ exit: { code, signal }, expected }) => ({ code, signal, expected }))
+    // Often nobody waits for it.
+    exit.catch(() => {})
+    return exit
   }
   const end = async () => {
     const { graceMs, id, link, name } = current
-    const ended = await link.call<Ended>('stop', { id }, graceMs + STOP_MARGIN_MS)
-    if (ended.left.length > 0) throw notStopped(name, ended)
-    return ended
+    // The supervisor has forgotten what has been stopped before.
+    ended = (await link.call<Ended | null>('stop', { id }, graceMs + STOP_MARGIN_MS)) ?? ended
+    if (ended !== null && ended.left.length > 0) throw notStopped(name, ended)
+    return ended as Ended
   }
   const stop = () => {
     stopping ??= end().finally(() => current.onStopped())
@@ -136,6 +144,8 @@ export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => 
     async restart() {
       await end()
       current = await relaunch()
+      stopping = null
+      ended = null
     },
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
@@ -175,10 +185,11 @@ async function waitForLog(
   const over = new AbortController()
   const cancel = Deadline.after(timeoutMs).onPassed(() => over.abort())
   let hasExited = false
-  void exit.then(() => {
+  const onExit = () => {
     hasExited = true
     over.abort()
-  })
+  }
+  exit.then(onExit, onExit)
   try {
     for await (const match of matches(log, pattern, over.signal, since)) return match
   } finally {

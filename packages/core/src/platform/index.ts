@@ -29,8 +29,8 @@ export interface Platform {
   holdsFile(pid: number, files: readonly { readonly dev: number; readonly ino: number }[]): boolean
   /** The kernel's numbers of the sockets that listen on a TCP port; null where the platform does not tell. */
   listListeners(port: number): number[] | null
-  /** Whether one of the descriptors of a process is one of these sockets. */
-  holdsSocket(pid: number, sockets: readonly number[]): boolean
+  /** Whether one of the descriptors of a process is one of these sockets; null when they may not be read. */
+  holdsSocket(pid: number, sockets: readonly number[]): boolean | null
   /** The command line of a process, for people; empty when it is not known. */
   readCommand(pid: number): readonly string[]
   /** Whether a process with the first start time is older, or null where start times have no order. */

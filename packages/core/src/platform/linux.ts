@@ -52,7 +52,8 @@ export const linux: Platform = {
 
   holdsSocket(pid, sockets) {
     const directory = `/proc/${pid}/fd`
-    const names = readOrNull(() => readdirSync(directory)) ?? []
+    const names = readOrNull(() => readdirSync(directory))
+    if (names === null) return readProcess(pid) === null ? false : null
     const wanted = new Set(sockets.map((inode) => `socket:[${inode}]`))
     return names.some((name) => wanted.has(readOrNull(() => readlinkSync(`${directory}/${name}`)) ?? ''))
   },

@@ -219,17 +219,16 @@ test('does not believe who answers garbage at its endpoint', async () => {
   expect(judge(evidence).verdict).toBe('unproven')
 })
 
-test('says that a runtime hangs up on everybody, and asked it more than once', async () => {
+test('says that a runtime has hung up, though there was no time for its answer when it was asked once more', async () => {
   const { identity } = await stranger()
   let count = 0
   const treat = (socket: Socket) => {
-    count++
-    socket.end()
+    if (count++ === 0) socket.end()
   }
-  const { evidence } = await proveOne(await impostor(treat, identity), { proofMs: SHORT_MS })
+  const { evidence } = await proveOne(await impostor(treat, identity), { proofMs: 500 })
   expect(evidence).toMatchObject({ answer: 'closed', recorded: 'alive' })
   expect(judge(evidence).verdict).toBe('unreachable')
-  expect(count).toBeGreaterThan(1)
+  expect(count).toBe(2)
 })
 
 test('asks once more who hung up, as a busy runtime does', async () => {

@@ -2,14 +2,15 @@ import type { Identity, Locator, Statement } from '@custody/runtime'
 import {
   type Deadline,
   hasCode,
+  hasEnded,
   isFieldValid,
   isInScope,
   isObject,
   openSession,
   ownIdentity,
   pause,
-  runtimePlatform,
   type Session,
+  seeStart,
 } from '@custody/runtime/internals'
 import type { CapturedLocator } from '../locators/capture.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
@@ -123,7 +124,7 @@ async function askOnce(locator: Locator, deadline: Deadline): Promise<Asked> {
   try {
     session = await openSession(locator, deadline)
     // The start time is read on both sides of the answer: the process that spoke is then the one that has this number.
-    const before = runtimePlatform.readStart(locator.pid)
+    const before = seeStart(locator.pid)
     const statement = await session.call('identify', {}, deadline)
     return { answer: 'authentic', session, statement, isSeenAlive: isSeenAlive(statement, before, locator.pid) }
   } catch (error) {
@@ -136,7 +137,7 @@ function isSeenAlive(statement: unknown, before: string | null, pid: number): bo
   if (!isObject(statement) || statement['pid'] !== pid || before === null || statement['start'] !== before) return false
   const here = ownIdentity()
   const isHere = statement['boot'] === here.boot && statement['pidns'] === here.pidns && statement['timens'] === here.timens
-  return isHere && runtimePlatform.readStart(pid) === before
+  return isHere && seeStart(pid) === before
 }
 
 function classify(error: unknown): Answer {
@@ -175,8 +176,8 @@ async function lookUntilGone(locator: Locator, { proofMs }: ProofContext, teardo
 function lookUp(locator: Locator): Recorded {
   const here = ownIdentity()
   if (locator.boot !== null && here.boot !== null && locator.boot !== here.boot) return 'other boot'
-  if (locator.start === null || locator.pidns !== here.pidns || locator.timens !== here.timens) return 'unknowable'
-  return runtimePlatform.readStart(locator.pid) === locator.start ? 'alive' : 'gone'
+  const hasGone = hasEnded(locator)
+  return hasGone === null ? 'unknowable' : hasGone ? 'gone' : 'alive'
 }
 
 function isGone(recorded: Recorded): boolean {

@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isObject, parseJson } from '@custody/runtime/internals'
 import type { Receipt } from './receipt.js'
 
 /** What workers tell the run, a line of JSON each, as it happens: a run that is killed has them too. */
@@ -25,8 +26,9 @@ export function readEvents(runDirectory: string): RunEvent[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
   }
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as RunEvent)
+  return text.split('\n').flatMap((line) => {
+    const event = parseJson(line)
+    // A worker that was killed while it wrote leaves half a line, and the next one writes on behind it.
+    return isObject(event) ? [event as unknown as RunEvent] : []
+  })
 }

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { SpawnSite } from '../namespace/birth.js'
 
 /** A stack that leads to the user's own line: without Node's frames, ours, and those of installed packages. Empty when none is left. */
@@ -19,8 +20,11 @@ export function withoutOurFrames(stack: string): string {
 
 /** A frame of these packages, installed or in their own workspace. */
 function isOurs(line: string): boolean {
-  return /[\\/]@custody[\\/]|[\\/]packages[\\/](core|vitest|jest)[\\/](dist|src)[\\/]/.test(line)
+  return ours.some((directory) => line.includes(directory))
 }
+
+// This package and the adapters beside it, wherever they are installed. A user's project may have folders of the same names.
+const ours = ['core', 'vitest', 'jest'].map((name) => fileURLToPath(new URL(`../../../${name}/`, import.meta.url)))
 
 /** Has an error lead to the user's line instead of to ours. */
 export function leadTo(site: SpawnSite | undefined, error: Error): void {

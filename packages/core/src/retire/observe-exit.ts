@@ -1,5 +1,5 @@
 import type { Identity } from '@custody/runtime'
-import { type Deadline, pause, runtimePlatform } from '@custody/runtime/internals'
+import { type Deadline, hasEnded, pause } from '@custody/runtime/internals'
 
 /** How often a process is looked at while nothing says that it is leaving, in milliseconds. */
 const BACKSTOP_MS = 250
@@ -17,7 +17,7 @@ export async function observeExit(identity: Identity, connectionEnded: Promise<v
     isLeaving = true
   })
   for (let waitMs = 1; ; ) {
-    if (runtimePlatform.readStart(identity.pid) !== identity.start) return true
+    if (hasEnded(identity) === true) return true
     if (deadline.hasPassed) return false
     if (isLeaving) {
       await pause(Math.min(waitMs, deadline.leftMs))

@@ -45,7 +45,8 @@ export async function retireNow(scope: Scope, path: string): Promise<Receipt> {
   const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(scope.run.options).teardownMs) }
   const { evidence, failure, instance, receipt } = await settleOne(scope, [captured], time)
   if (receipt.verdict !== 'owned') throw new NotOwnedError(inspectionOf(captured, evidence, receipt))
-  accountFor(receipt, instance, scope.accounted)
+  // One that is still alive stays the scope's to account for, whatever the test makes of the error.
+  if (receipt.exit !== 'not observed') accountFor(receipt, instance, scope.accounted)
   writeEvents(scope.run.directory, [{ type: 'receipt', receipt, instance }])
   // Having retired it is what the caller asked for.
   if (failure !== null && !hasCode(failure, 'CUSTODY_RUNTIME_LEFT')) throw failure

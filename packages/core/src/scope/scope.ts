@@ -114,6 +114,18 @@ export class Scope {
     return this.birth.id
   }
 
+  /** Runs a start that its scope's end aborts. It counts from the call on, before anything is loaded. */
+  async whileStarting<T>(begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const controller = new AbortController()
+    const starting = begin(controller.signal)
+    this.starting.set(controller, starting)
+    try {
+      return await starting
+    } finally {
+      this.starting.delete(controller)
+    }
+  }
+
   /** A number that no other runtime of this scope has. */
   nextNumber(): number {
     return ++this.#counter
@@ -184,7 +196,8 @@ export class Scope {
   }
 }
 
-function teardownFailed({ name }: Scope, verb: string, cause: unknown): CustodyError {
+/** A fault of the teardown itself. */
+export function teardownFailed({ name }: { readonly name: string }, verb: string, cause: unknown): CustodyError {
   const { message } = cause as Error
   return new CustodyError('CUSTODY_TEARDOWN_FAILED', `Could not ${verb} ${name}: ${message}`, {
     hint: 'this is a fault of the machine or of Custody; the cause says where.',

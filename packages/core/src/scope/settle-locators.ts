@@ -50,11 +50,13 @@ export async function settleLocators(
   captured: Captured | null,
   look: () => Captured,
   time: { begunAt: number; deadline: Deadline },
-): Promise<{ findings: Settled[]; cutShort: string[] }> {
+): Promise<{ findings: Settled[]; cutShort: string[]; faults: unknown[] }> {
   const findings: Settled[] = []
+  const faults: unknown[] = []
   const cutShort = new Set<string>()
   const seen = new Set<string>()
-  for (let looks = 0, next = captured ?? look(); looks < MAX_LOOKS; looks++, next = look()) {
+  for (let looks = 0; looks < MAX_LOOKS; looks++) {
+    const next = looks === 0 && captured !== null ? captured : lookOr(look, faults)
     for (const glob of next.cutShort) cutShort.add(glob)
     const fresh = groupCopies(next.locators).filter(([key, [first]]) => {
       const isKnown = seen.has(key) || isAccountedFor(first, settler.accounted)
@@ -62,10 +64,24 @@ export async function settleLocators(
       return !isKnown
     })
     if (looks > 0 && (fresh.length === 0 || time.deadline.hasPassed)) break
-    findings.push(...(await Promise.all(fresh.map(([, copies]) => settleOne(settler, copies, time)))))
+    // What goes wrong with one must not cost what is known of the others.
+    const settled = await Promise.allSettled(fresh.map(([, copies]) => settleOne(settler, copies, time)))
+    for (const each of settled) {
+      if (each.status === 'fulfilled') findings.push(each.value)
+      else faults.push(each.reason)
+    }
   }
   for (const { receipt, instance } of findings) accountFor(receipt, instance, settler.accounted)
-  return { findings, cutShort: [...cutShort] }
+  return { findings, cutShort: [...cutShort], faults }
+}
+
+function lookOr(look: () => Captured, faults: unknown[]): Captured {
+  try {
+    return look()
+  } catch (fault) {
+    faults.push(fault)
+    return { locators: [], cutShort: [] }
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Receipt } from '../report/receipt.js'
 import { leadTo } from '../report/stack-of-site.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { Ended } from '../supervisor/protocol.js'
-import type { Scope, Use } from './scope.js'
+import { type Scope, teardownFailed, type Use } from './scope.js'
 
 /** What became of the started runtimes of a scope. */
 export interface StartedSettlement {
@@ -20,10 +20,10 @@ export async function settleStarted(scope: Scope): Promise<StartedSettlement> {
   if (scope.uses.size === 0) return { events: [], failures: unready }
   try {
     const link = await scope.lease()
-    const exits = unexpectedExits(scope, link)
     // At worst each needs the one before.
     const graceMs = [...scope.uses.values()].reduce((sum, use) => sum + use.graceMs, 0)
     const all = await link.call<Ended[]>('settle', { scope: scope.id }, graceMs + STOP_MARGIN_MS)
+    const exits = unexpectedExits(scope, link, all)
     const settled = settleEnded(all, scope.run.options, scope.kind === 'file' ? null : scope.name, scope.uses)
     return { events: [...exits.events, ...settled.events], failures: [...unready, ...exits.failures, ...settled.failures] }
   } catch (cause) {
@@ -33,7 +33,7 @@ export async function settleStarted(scope: Scope): Promise<StartedSettlement> {
 }
 
 /** Ends the starts that are under way. The runner's own limit has cut their test short: their error says what they were waiting for. */
-async function endStarts({ starting }: Scope): Promise<CustodyError[]> {
+async function endStarts({ name, starting }: Scope): Promise<CustodyError[]> {
   const ended = [...starting].map(async ([controller, start]) => {
     controller.abort()
     return start.then(
@@ -41,7 +41,8 @@ async function endStarts({ starting }: Scope): Promise<CustodyError[]> {
       (error: unknown) => error,
     )
   })
-  return (await Promise.all(ended)).filter((error) => error instanceof CustodyError)
+  const errors = (await Promise.all(ended)).filter((error) => error !== null)
+  return errors.map((error) => (error instanceof CustodyError ? error : teardownFailed({ name }, 'settle', error)))
 }
 
 /** Receipts of ended runtimes, and what is wrong with them. */
@@ -63,12 +64,13 @@ export function settleEnded(
   return { events, failures }
 }
 
-function unexpectedExits(scope: Scope, link: SupervisorLink): StartedSettlement {
+/** What it started itself was judged by its parent at the stop; of what it shares a notice has come, or nothing has happened. */
+function unexpectedExits(scope: Scope, link: SupervisorLink, all: readonly Ended[]): StartedSettlement {
   const events: RunEvent[] = []
   const failures: CustodyError[] = []
   for (const [id, { hasDaemonized, name, onExit, site, tail }] of scope.uses) {
-    const notice = link.peekExit(id)
-    if (notice === null || notice.expected || onExit === 'ignore') continue
+    const notice = all.find((ended) => ended.id === id) ?? link.peekExit(id)
+    if (notice === null || notice.exit === null || notice.expected || onExit === 'ignore') continue
     const { code, signal } = notice.exit
     // The command has done its work; what it left behind is the runtime.
     if (hasDaemonized && code === 0) continue

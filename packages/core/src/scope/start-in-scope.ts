@@ -19,14 +19,27 @@ export interface Definition<P extends string = string> extends StartSpec<P> {
 /** A runtime that others use too: nobody stops it alone. */
 export type Shared<P extends string = string> = Omit<Runtime<P>, 'stop' | 'restart' | typeof Symbol.asyncDispose>
 
+/** Where a runtime was asked for, and in which environment. */
+export interface CallPlace {
+  readonly site: SpawnSite
+  readonly env: StartPlace['env']
+}
+
+/** The same, and what ends the wait for it. */
+export interface Call extends CallPlace {
+  readonly signal: AbortSignal
+}
+
 /** Starts a runtime that ends with the scope. */
-export async function startIn<P extends string>(scope: Scope, spec: StartSpec<P>, site: SpawnSite): Promise<Runtime<P>> {
+export async function startIn<P extends string>(
+  scope: Scope,
+  spec: StartSpec<P>,
+  { env, signal, site }: Call,
+): Promise<Runtime<P>> {
   const id = `${scope.id}.r${scope.nextNumber()}`
-  return whileStarting(scope, async (signal) => {
-    const link = await scope.lease()
-    const runtime = await start(spec, placeOf(scope, link, { id, scope: scope.id, name: spec.name, signal }))
-    return use(scope, runtime, site, spec as unknown as StartSpec)
-  })
+  const link = await scope.lease()
+  const runtime = await start(spec, placeOf(scope, link, { id, scope: scope.id, name: spec.name, env, signal }))
+  return use(scope, runtime, site, spec as unknown as StartSpec)
 }
 
 /**
@@ -34,29 +47,46 @@ export async function startIn<P extends string>(scope: Scope, spec: StartSpec<P>
  * @throws CUSTODY_SHARED_REFUSED when its start failed elsewhere, or its name has another definition
  * @throws CUSTODY_START_FAILED when it failed here
  */
-export async function shareIn<P extends string>(scope: Scope, definition: Definition<P>, site: SpawnSite): Promise<Shared<P>> {
+export async function shareIn<P extends string>(
+  scope: Scope,
+  definition: Definition<P>,
+  { env, site }: CallPlace,
+): Promise<Shared<P>> {
   const { scope: width, ...spec } = definition
+  if (!WIDTHS.includes(width)) throw wrongScope(definition.name, width)
   const owner = ownerOf(scope, width)
   const key = `${owner} ${scope.run.project} ${definition.name}`
   const link = await scope.lease()
   const waitMs = (definition.readyMs ?? timeLimits(scope.run.options).readyMs) + STOP_MARGIN_MS
   const answer = await link.call<ShareAnswer>('share', { key, fingerprint: fingerprintOf(spec) }, waitMs)
   if (answer.role === 'refused') throw refused(definition.name, answer.problem)
-  if (answer.role === 'guest')
-    return use(scope, guest(scope, spec as unknown as StartSpec<P>, link, answer.runtime), site, spec as unknown as StartSpec)
+  if (answer.role === 'guest') {
+    const runtime = guest(scope, spec as unknown as StartSpec<P>, link, answer.runtime)
+    return withoutStop(use(scope, runtime, site, spec as unknown as StartSpec))
+  }
   try {
     const id = `${owner}.r${randomInt(2 ** 47)}`
     const { signal } = new AbortController()
     const runtime = await start(
       spec as unknown as StartSpec<P>,
-      placeOf(scope, link, { id, scope: owner, name: spec.name, signal }),
+      placeOf(scope, link, { id, scope: owner, name: spec.name, env, signal }),
     )
     await link.call('shared', { key, outcome: sharedOf(runtime) })
     return withoutStop(use(scope, runtime, site, spec as unknown as StartSpec))
   } catch (error) {
-    await link.call('shared', { key, outcome: { problem: (error as Error).message } })
+    // Whoever waits for it is told; that this fails as well is no news for who started it.
+    await link.call('shared', { key, outcome: { problem: (error as Error).message } }).catch(() => null)
     throw error
   }
+}
+
+const WIDTHS: readonly unknown[] = ['file', 'worker', 'run'] satisfies Definition['scope'][]
+
+function wrongScope(name: string, given: unknown): CustodyError {
+  return new CustodyError('CUSTODY_INVALID_OPTION', `Could not share runtime "${name}": scope is ${JSON.stringify(given)}.`, {
+    hint: "give 'file', 'worker' or 'run'.",
+    facts: { option: 'scope' },
+  })
 }
 
 /** The namespace that a shared runtime ends with. The pool slot outlives a worker's process, and belongs to the run. */
@@ -68,7 +98,7 @@ function ownerOf({ file, id, run }: Scope, width: Definition['scope']): string {
 function placeOf(
   scope: Scope,
   link: SupervisorLink,
-  { id, name, scope: owner, signal }: { id: string; name: string; scope: string; signal: AbortSignal },
+  { env, id, name, scope: owner, signal }: Pick<StartPlace, 'env' | 'id' | 'scope' | 'signal'> & { name: string },
 ): StartPlace {
   const { options, root, storage } = scope.run
   const { graceMs, readyMs } = timeLimits(options)
@@ -78,19 +108,7 @@ function placeOf(
     owner.slice(scope.run.id.length + 1),
     `${name.replace(/[^\w.-]/g, '_')}-${id.slice(id.lastIndexOf('.') + 1)}`,
   )
-  return { id, scope: owner, runDirectory: scope.run.directory, dir, root, env: process.env, link, readyMs, graceMs, signal }
-}
-
-/** Notes a start that is under way: the end of its scope ends it. */
-async function whileStarting<T>(scope: Scope, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController()
-  const starting = begin(controller.signal)
-  scope.starting.set(controller, starting)
-  try {
-    return await starting
-  } finally {
-    scope.starting.delete(controller)
-  }
+  return { id, scope: owner, runDirectory: scope.run.directory, dir, root, env, link, readyMs, graceMs, signal }
 }
 
 function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSite, spec: StartSpec): R {
@@ -149,8 +167,8 @@ function withoutStop<P extends string>({
 }
 
 /** What makes two definitions the same: all that is written in them. */
-function fingerprintOf(spec: object): string {
-  const text = JSON.stringify(spec, (_key, value: unknown) =>
+function fingerprintOf({ needs = [], ...spec }: Pick<StartSpec, 'needs'>): string {
+  const text = JSON.stringify({ ...spec, needs: needs.map(({ instance }) => instance) }, (_key, value: unknown) =>
     typeof value === 'function' || value instanceof RegExp ? String(value) : value,
   )
   return createHash('sha256').update(text).digest('hex')

@@ -3,7 +3,7 @@ import { sep } from 'node:path'
 import { CustodyError, clock, Deadline } from '@custody/runtime/internals'
 import { type CapturedLocator, captureGlobs, captureRegistry } from '../locators/capture.js'
 import { writeEvents } from '../report/events.js'
-import type { Scope, Settlement } from './scope.js'
+import { type Scope, type Settlement, teardownFailed } from './scope.js'
 import { applyPolicy, settleLocators } from './settle-locators.js'
 import { settleStarted } from './settle-started.js'
 import { timeLimits } from './time-limits.js'
@@ -18,7 +18,11 @@ export interface Captured {
 export function capture(scope: Scope): Captured {
   const { file, kind } = scope
   const { cutShort, locators: found } = captureAll(scope)
-  if (kind !== 'test' || file === null) return { locators: [...scope.held, ...found], cutShort }
+  if (file === null) return { locators: [...scope.held, ...found], cutShort }
+  if (kind === 'sibling') {
+    // All that is registered as its own, and of the globs what lies in its directory: an absolute one is the file's.
+    return { locators: found.filter((each) => each.source === 'registry' || isDueWith(scope, each)), cutShort }
+  }
   file.held.push(...found.filter((captured) => captured.source === 'glob' && !isDueWith(scope, captured)))
   return { locators: found.filter((captured) => isDueWith(scope, captured)), cutShort }
 }
@@ -44,7 +48,7 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   const deadline = Deadline.after(timeLimits(options).teardownMs)
   const [own, started, ...siblings] = await Promise.all([
     settleLocators(scope, captured, () => capture(scope), { begunAt, deadline }),
-    settleStarted(scope),
+    settleStarted(scope).catch((fault: unknown) => ({ events: [], failures: [teardownFailed(scope, 'settle', fault)] })),
     ...[...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed })),
   ])
 
@@ -54,6 +58,7 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   }
   events.push(...started.events)
   failures.push(...siblings.flatMap((sibling) => sibling.failures), ...started.failures)
+  failures.push(...own.faults.map((fault) => teardownFailed(scope, 'settle', fault)))
 
   // Something may live on in the directory of a scope that failed to end.
   const isKept = options.keep === 'always' || failures.length > 0 || (options.keep === 'on-failure' && hasFailed)

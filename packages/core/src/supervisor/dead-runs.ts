@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Identity } from '@custody/runtime'
-import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { dirname, join } from 'node:path'
+import { hasEnded, ownIdentity, temporaryBaseDirectory } from '@custody/runtime/internals'
 import { type RunRecord, readRunRecord } from './run-record.js'
 import { findLeft, sweepRun } from './sweep.js'
 
@@ -32,7 +31,9 @@ export async function sweepDeadRuns(base: string): Promise<string[]> {
 async function sweepDeadRun(directory: string, run: RunRecord): Promise<string> {
   const left = isOfThisBoot(run) ? await sweepLeft(directory, run) : 0
   const told = tell(run, endedAfter(directory), left)
-  for (const path of [run.storage, directory]) rmSync(path, { recursive: true, force: true })
+  // What a file says is removed only where a run of ours can have put it.
+  const isOurs = [dirname(directory), temporaryBaseDirectory()].includes(dirname(run.storage))
+  for (const path of isOurs ? [run.storage, directory] : [directory]) rmSync(path, { recursive: true, force: true })
   return told
 }
 
@@ -44,13 +45,9 @@ async function sweepLeft(directory: string, run: RunRecord): Promise<number> {
 
 function isDead({ runner, sentinel, supervisor }: RunRecord): boolean {
   const here = ownIdentity()
-  if (runner.boot !== here.boot) return true
+  if (runner.boot !== null && here.boot !== null && runner.boot !== here.boot) return true
   if (runner.pidns !== here.pidns || runner.timens !== here.timens || runner.start === null) return false
-  return [runner, supervisor, sentinel].every((each) => each === null || !isAlive(each))
-}
-
-function isAlive({ pid, start }: Identity): boolean {
-  return runtimePlatform.readStart(pid) === start
+  return [runner, supervisor, sentinel].every((each) => each === null || hasEnded(each) === true)
 }
 
 function isOfThisBoot({ runner }: RunRecord): boolean {

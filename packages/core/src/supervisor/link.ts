@@ -71,7 +71,8 @@ export class SupervisorLink {
   exitOf(id: string): Promise<ExitNotice> {
     const known = this.#exits.get(id)
     if (known !== undefined) return Promise.resolve(known)
-    return new Promise((resolve) => {
+    const exit = new Promise<ExitNotice>((resolve, reject) => {
+      void this.ended.then(() => reject(connectionEnded(id)))
       const listener = (notice: ExitNotice) => {
         if (notice.id !== id) return
         this.#listeners.delete(listener)
@@ -79,6 +80,9 @@ export class SupervisorLink {
       }
       this.#listeners.add(listener)
     })
+    // Often nobody waits for it.
+    exit.catch(() => {})
+    return exit
   }
 
   close(): void {
@@ -119,4 +123,15 @@ function watchOrNull(directory: string, listener: () => void): FSWatcher | null 
     if (hasCode(error, 'EMFILE') || hasCode(error, 'ENOSPC')) return null
     throw error
   }
+}
+
+function connectionEnded(id: string): CustodyError {
+  return new CustodyError(
+    'CUSTODY_CONNECTION_CLOSED',
+    'Could not learn how a runtime exited: the connection with the supervisor has ended.',
+    {
+      hint: 'wait for it while its scope is running.',
+      facts: { id },
+    },
+  )
 }

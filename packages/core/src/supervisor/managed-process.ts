@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { clock, Deadline, ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { clock, Deadline, ownIdentity, seeStart } from '@custody/runtime/internals'
 import { spawnStyle } from '../platform/index.js'
 import { birthmarkOf } from '../tree/birthmark.js'
 import { type FileId, fileIdOf } from '../tree/file-id.js'
@@ -65,7 +65,7 @@ export class ManagedProcess implements Leader {
       })
       const pid = child.pid as number
       const { boot, pidns, timens } = ownIdentity()
-      const identity: Identity = { pid, start: runtimePlatform.readStart(pid), boot, pidns, timens }
+      const identity: Identity = { pid, start: seeStart(pid), boot, pidns, timens }
       return new ManagedProcess(request, child, { identity, logs }, descriptors.map(fileIdOf))
     } finally {
       for (const descriptor of descriptors) closeSync(descriptor)

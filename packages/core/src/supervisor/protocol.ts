@@ -30,6 +30,8 @@ export interface SpawnRequest {
   readonly graceMs: number
   /** Ids of those that it needs: they are stopped after it. */
   readonly needs: readonly NamespaceId[]
+  /** The files that hold its ports: removed when it ends with its scope. */
+  readonly portClaims?: readonly string[]
 }
 
 export interface Spawned {
@@ -68,6 +70,8 @@ export interface Ended {
 export interface Swept {
   readonly identity: Identity
   readonly command: readonly string[]
+  /** Whether not even SIGKILL has ended it. */
+  readonly isAlive: boolean
 }
 
 /** What a shared runtime looks like to those who did not start it. */

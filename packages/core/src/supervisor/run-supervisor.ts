@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { clock, Deadline } from '@custody/runtime/internals'
+import { clock, Deadline, hasCode } from '@custody/runtime/internals'
 import { launchSupervisor } from './launch-supervisor.js'
 import { SupervisorLink } from './link.js'
 import type { Ended, Swept } from './protocol.js'
@@ -61,16 +61,12 @@ export class RunSupervisor {
 
   /** Ends what was started for the whole run, and whatever a file has left. */
   async settle(): Promise<Ended[]> {
-    if (!(await this.#isUp())) return []
-    const link = await this.#link
-    return link.call<Ended[]>('settle', { scope: this.#run.id }, END_MS)
+    return (await this.#ask<Ended[]>('settle', { scope: this.#run.id })) ?? []
   }
 
   /** Ends whatever else was born in the run. */
   async sweep(): Promise<Swept[]> {
-    if (!(await this.#isUp())) return []
-    const link = await this.#link
-    return link.call<Swept[]>('sweep', {}, END_MS)
+    return (await this.#ask<Swept[]>('sweep', {})) ?? []
   }
 
   /** Has it end everything, and waits for its exit. */
@@ -78,19 +74,25 @@ export class RunSupervisor {
     const isUp = await this.#isUp()
     this.#isEnding = true
     this.#child.ref()
-    if (isUp) {
-      // Its answer may not come: it exits.
-      const link = await this.#link
-      await Promise.race([
-        link.call('end', {}, END_MS).then(
-          () => {},
-          () => {},
-        ),
-        this.#exited,
-      ])
-      link.close()
-    } else this.#child.kill('SIGKILL')
+    // Its answer may not come: it exits.
+    const hasEnded =
+      isUp && (await Promise.race([this.#ask('end', {}).then(() => this.#loss === null), this.#exited.then(() => true)]))
+    // One that does not end hangs, or was never there: its sentinel cleans up after it.
+    if (!hasEnded) this.#child.kill('SIGKILL')
     await this.#exited
+  }
+
+  /** Null when it cannot answer: it is lost then. */
+  async #ask<T>(method: string, params: object): Promise<T | null> {
+    if (!(await this.#isUp())) return null
+    const link = await this.#link
+    try {
+      return await link.call<T>(method, params, END_MS)
+    } catch (error) {
+      if (!hasCode(error, 'CUSTODY_CONNECTION_CLOSED') && !hasCode(error, 'CUSTODY_ANSWER_TIMEOUT')) throw error
+      if (!this.#isEnding) this.#loss ??= `it did not answer "${method}"`
+      return null
+    }
   }
 
   #isUp(): Promise<boolean> {

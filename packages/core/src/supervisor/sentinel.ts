@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import type { Identity } from '@custody/runtime'
-import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { ownIdentity, runtimePlatform, seeStart } from '@custody/runtime/internals'
 import type { RunRecord } from './run-record.js'
 
 // Waits for a line or for the end of the pipe, which the kernel closes when the supervisor dies, however it dies.
@@ -36,7 +36,7 @@ export function postSentinel(program: string, runDirectory: string, run: RunReco
   const pid = shell.pid ?? 0
   const { boot, pidns, timens } = ownIdentity()
   return {
-    identity: { pid, start: runtimePlatform.readStart(pid), boot, pidns, timens },
+    identity: { pid, start: seeStart(pid), boot, pidns, timens },
     dismiss: () => void pipe.write('done\n'),
   }
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import {
   chooseEndpoint,
   hasCode,
+  hasEnded,
   isObject,
   type Locator,
   listen,
@@ -13,7 +14,6 @@ import {
   ProtocolServer,
   publishLocator,
   type RpcError,
-  runtimePlatform,
 } from '@custody/runtime/internals'
 import {
   type Attachment,
@@ -53,7 +53,7 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     ping: () => ({}),
     attach: (params, peer) => supervisor.attach(peer, params as unknown as Attachment),
     spawn: (params, peer) => supervisor.spawn(peer, params as unknown as SpawnRequest).catch(asSpawnError),
-    stop: ({ id, graceMs }) => supervisor.stop(id as string, graceMs as number | undefined),
+    stop: ({ id }) => supervisor.stopByHand(id as string),
     signal: ({ id, signal }) => supervisor.signal(id as string, signal as NodeJS.Signals),
     settle: ({ graceMs, scope }) => supervisor.settle(scope as string, graceMs as number | undefined),
     share: ({ fingerprint, key }, peer) => supervisor.share(peer, key as string, fingerprint as string),
@@ -80,7 +80,7 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
 function leaveWithoutRunner(run: RunRecord, supervisor: Supervisor): void {
   const look = setInterval(() => {
     if (supervisor.hasRunner) clearInterval(look)
-    else if (runtimePlatform.readStart(run.runner.pid) !== run.runner.start) void supervisor.end()
+    else if (hasEnded(run.runner) === true) void supervisor.end()
   }, 1_000)
 }
 

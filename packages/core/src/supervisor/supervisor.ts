@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { isInScope } from '@custody/runtime/internals'
@@ -62,13 +63,15 @@ export class Supervisor {
     if (attachment.role === 'lifeline') return
     this.#clients.add(client)
     if (attachment.role === 'runner') this.#hasRunner = true
-    void client.ended.then(async () => {
-      this.#clients.delete(client)
-      this.#queue.drop(client)
-      this.#shares.drop(client)
-      if (attachment.role === 'runner') await this.end()
-      else await this.#endFile(attachment.file)
-    })
+    client.ended
+      .then(() => {
+        this.#clients.delete(client)
+        this.#queue.drop(client)
+        this.#shares.drop(client)
+        return attachment.role === 'runner' ? this.end() : this.#endFile(attachment.file)
+      })
+      // One client's end must not end the custody of the others; the log of the supervisor has it.
+      .catch((error: unknown) => console.error(error))
   }
 
   /** @throws {Error} Node's, with `code`, when there is no such command or directory; another when the run is over */
@@ -89,8 +92,14 @@ export class Supervisor {
     const { runDirectory } = this.#options
     const started = await ManagedProcess.start(request, join(runDirectory, 'log'))
     const { files, identity } = started
-    writeJournal(runDirectory, { id: request.id, name: request.name, identity, files })
     this.#processes.set(request.id, started)
+    try {
+      writeJournal(runDirectory, { id: request.id, name: request.name, identity, files })
+    } catch (error) {
+      // What nobody could find after this process is not to run.
+      await this.stop(request.id, 0)
+      throw error
+    }
     void started.exited.then((exit) => {
       this.#shares.forget(request.id)
       const notice: ExitNotice = { id: request.id, exit, expected: started.isExpected }
@@ -107,6 +116,13 @@ export class Supervisor {
     return ended
   }
 
+  /** Ends one before its scope does; the scope is told of it as well, for its receipts. */
+  async stopByHand(id: NamespaceId): Promise<Ended | null> {
+    const ended = await this.stop(id)
+    if (ended !== null && ended.left.length === 0) this.#untold.set(id, ended)
+    return ended
+  }
+
   signal(id: NamespaceId, signal: NodeJS.Signals): boolean {
     return this.#processes.get(id)?.signal(signal) ?? false
   }
@@ -115,10 +131,12 @@ export class Supervisor {
   async settle(scope: NamespaceId, graceMs?: number): Promise<Ended[]> {
     const own = [...this.#processes.values()].filter(({ request }) => isInScope(request.scope, scope))
     const ended = new Map<NamespaceId, Ended>()
-    for (const wave of inStopOrder(own.map(({ request }) => request))) {
+    const requests = own.map(({ request }) => request)
+    for (const wave of inStopOrder(requests)) {
       const all = await Promise.all(wave.map(({ id }) => this.stop(id, graceMs)))
       for (const each of all) if (each !== null) ended.set(each.id, each)
     }
+    for (const path of own.flatMap(({ request }) => request.portClaims ?? [])) rmSync(path, { force: true })
     if (scope === this.#options.runId) await Promise.all(this.#departures)
     for (const each of this.#untold.values()) if (isInScope(each.scope, scope)) ended.set(each.id, each)
     for (const id of ended.keys()) this.#untold.delete(id)
@@ -180,7 +198,9 @@ export class Supervisor {
     const spared = [runner, ...helpers]
     const found = findBornHere(mark, spared)
     if (found.length === 0) return
-    this.#swept.push(...found.map((identity) => ({ identity, command: platform.readCommand(identity.pid) })))
-    await stopTree({ mark, leader: null, spared, stopSignal: 'SIGTERM', graceMs })
+    const commands = found.map((identity) => ({ identity, command: platform.readCommand(identity.pid) }))
+    const { left } = await stopTree({ mark, leader: null, spared, stopSignal: 'SIGTERM', graceMs })
+    const isAlive = ({ pid }: Identity) => left.some((each) => each.pid === pid)
+    this.#swept.push(...commands.map((each) => ({ ...each, isAlive: isAlive(each.identity) })))
   }
 }

@@ -19,8 +19,8 @@ const helpers: readonly (readonly [program: RegExp, argument?: RegExp])[] = [
  * own work is done. A name spares here; nothing is ever selected by it.
  */
 export function isCommonHelper(command: readonly string[]): boolean {
-  const [program = '', ...args] = command
-  const words = [...program.split(' ').slice(1), ...args]
+  // Some write a title of several words over their arguments.
+  const [program = '', ...words] = command.join(' ').split(' ')
   return helpers.some(
     ([name, argument]) => name.test(basename(program)) && (argument === undefined || words.some((word) => argument.test(word))),
   )

@@ -68,9 +68,13 @@ function inPidNamespace(script: string): unknown {
   const [program = ''] = outputFiles.map(({ text }) => text)
   const asRoot = process.geteuid?.() === 0 ? [] : ['--map-root-user']
   const unshare = [...asRoot, '--pid', '--fork', '--kill-child', '--mount-proc']
-  const output = execFileSync('unshare', [...unshare, process.execPath, '--input-type=module'], {
+  // The first process there is a shell: the script has both that and itself to leave alone.
+  const node = ['/bin/sh', '-c', '"$@"; exit $?', 'sh', process.execPath, '--input-type=module']
+  const output = execFileSync('unshare', [...unshare, ...node], {
     encoding: 'utf8',
     input: program,
+    timeout: 30_000,
+    killSignal: 'SIGKILL',
   })
   return JSON.parse(output)
 }

@@ -1,5 +1,5 @@
 import type { Identity } from '@custody/runtime'
-import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { ownIdentity, seeStart } from '@custody/runtime/internals'
 import { platform } from '../platform/index.js'
 
 /** Whom a signal may go to: one process, or the group of a leader that has not been reaped. */
@@ -25,7 +25,7 @@ export function sendSignal(signal: NodeJS.Signals, target: SignalTarget): boolea
   const { pid, start } = target.kind === 'group' ? target.leader : target.identity
   if (!Number.isSafeInteger(pid) || pid <= 1 || pid === ownIdentity().pid || start === null) return false
   // A leader that has exited holds its group's number until it is reaped: only after that may the kernel give it to a stranger's.
-  const isStill = target.kind === 'group' ? platform.holdsNumber(pid, start) : runtimePlatform.readStart(pid) === start
+  const isStill = target.kind === 'group' ? platform.holdsNumber(pid, start) : seeStart(pid) === start
   if (!isStill) return false
   witness(signal, target)
   try {

@@ -1,5 +1,5 @@
 import type { Identity } from '@custody/runtime'
-import { Deadline, pause, runtimePlatform } from '@custody/runtime/internals'
+import { Deadline, hasEnded, pause } from '@custody/runtime/internals'
 import type { Birthmark } from './birthmark.js'
 import { findBornHere } from './find-born-here.js'
 import { type SignalTarget, sendSignal } from './send-signal.js'
@@ -86,7 +86,7 @@ function inMs(ms: number): () => Deadline {
 
 async function areGone(processes: () => readonly Identity[], deadline: () => Deadline): Promise<boolean> {
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
-    if (processes().every(({ pid, start }) => runtimePlatform.readStart(pid) !== start)) return true
+    if (processes().every((identity) => hasEnded(identity) === true)) return true
     if (deadline().hasPassed) return false
     await pause(Math.min(waitMs, deadline().leftMs))
   }

@@ -68,8 +68,14 @@ export interface RuntimeClient extends AsyncDisposable {
 export async function connectRuntime(locator: Locator, { timeoutMs = 2_000 }: ConnectOptions = {}): Promise<RuntimeClient> {
   const session = await openSession(locator, Deadline.after(timeoutMs))
   const identify = async () => (await session.call('identify', {}, Deadline.after(timeoutMs))) as Statement
-  // The first line proves the client, and may not be as long as a shutdown.
-  await identify()
+  try {
+    // The first line proves the client, and may not be as long as a shutdown.
+    await identify()
+  } catch (error) {
+    // Nobody else could: an open session keeps the process alive.
+    session.close()
+    throw error
+  }
   return {
     identify,
     shutdown: (options) => requestShutdown(session, locator.name, options, Deadline.after(timeoutMs)),

@@ -10,7 +10,11 @@ export interface RuntimePlatform {
   /** Whether files have owners and modes that mean something. */
   readonly hasFileModes: boolean
   readonly hasUnixSockets: boolean
-  /** The kernel's start time of a live process; null when there is none of that number, or only a zombie, or the platform does not tell. */
+  /**
+   * The kernel's start time of a live process; null when there is none of that number, or only a zombie. What it returns is for
+   * `hasEnded` and `seeStart`, which know what a failure means.
+   * @throws the system's error when this cannot be known, as EPERM of a process that /proc hides: it may well be alive
+   */
   readStart(pid: number): string | null
   /** Boot id and namespaces of this process: what a start time is relative to. */
   readOrigin(): Pick<Identity, 'boot' | 'pidns' | 'timens'>

@@ -7,8 +7,7 @@ export const linux: RuntimePlatform = {
   hasUnixSockets: true,
 
   readStart(pid) {
-    const stat = readOrNull(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
-    return stat === null ? null : (parseStat(stat)?.start ?? null)
+    return readStartFrom(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
   },
 
   readOrigin() {
@@ -20,6 +19,17 @@ export const linux: RuntimePlatform = {
   },
 }
 
+/** The start time in what /proc/<pid>/stat holds. Only the absence of the file is an end: one that may not be read is of somebody. */
+export function readStartFrom(read: () => string): string | null {
+  try {
+    return parseStat(read())?.start ?? null
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ESRCH') return null
+    throw error
+  }
+}
+
 export interface ProcessStat {
   pid: number
   /** The executable's short name. */
@@ -29,16 +39,19 @@ export interface ProcessStat {
   start: string
 }
 
-/** Reads a line of /proc/<pid>/stat. A process that has exited and only waits to be reaped is no process any more: null. */
+/**
+ * Reads a line of /proc/<pid>/stat. A process that has exited and only waits to be reaped is no process any more: null. Where only its
+ * first thread has ended, by pthread_exit, the state is that of a zombie too, and the others go on.
+ */
 export function parseStat(line: string): ProcessStat | null {
   // The name is in parentheses and may hold any byte, spaces and parentheses among them.
   const open = line.indexOf('(')
   const close = line.lastIndexOf(')')
   const fields = line.slice(close + 2).split(' ')
   const [state, parent] = fields
-  const start = fields[19]
+  const [threads, start] = [fields[17], fields[19]]
   if (open < 0 || close < 0 || state === undefined || parent === undefined || start === undefined) return null
-  if (state === 'Z' || state === 'X') return null
+  if ((state === 'Z' || state === 'X') && Number(threads) <= 1) return null
   return { pid: Number(line.slice(0, open)), comm: line.slice(open + 1, close), parent: Number(parent), start }
 }
 

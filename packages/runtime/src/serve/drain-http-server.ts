@@ -33,7 +33,7 @@ subscribe('net.server.socket', (message) => {
 /**
  * Closes an HTTP server without losing accepted work: it stops accepting, lets each request finish and its connection go, and cuts
  * what is left when the grace time ends: streams without end, upgraded sockets, half-sent requests. A connection on which nothing has
- * arrived is cut at once; a client that must not lose a request sends \`Expect: 100-continue\`.
+ * arrived is cut at once; a client that must not lose a request sends `Expect: 100-continue`.
  *
  * @returns whether everything finished by itself
  */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openSession } from '../client/open-session.js'
+import { openSession, type Session } from '../client/open-session.js'
 import { clock } from '../clock.js'
 import { Deadline } from '../deadline.js'
 import { hasCode } from '../errors.js'
@@ -17,13 +17,15 @@ const PAUSE_MS = 250
  */
 export async function holdLifeline(runDirectory: string, onBreak: () => void): Promise<void> {
   for (let tries = 0; tries < TRIES; tries++) {
+    let session: Session | null = null
     try {
-      const session = await openSession(readLocator(join(runDirectory, 'supervisor.json')), Deadline.after(CONNECT_MS))
+      session = await openSession(readLocator(join(runDirectory, 'supervisor.json')), Deadline.after(CONNECT_MS))
       session.unref()
       await session.call('attach', { role: 'lifeline' }, Deadline.after(CONNECT_MS))
       void session.ended.then(onBreak)
       return
     } catch (error) {
+      session?.close()
       // Whatever is wrong with the supervisor, it is no reason for a daemon to fail.
       if (!hasCode(error, 'CUSTODY_LOCATOR_MISSING')) return
     }

@@ -23,12 +23,18 @@ export function readBirthplace(env: NodeJS.ProcessEnv): Birthplace | null {
   if (colon < 0 || !isNamespaceId(namespace)) return null
   // A trailing slash would have a symbolic link followed.
   if (!isAbsolute(runDirectory) || resolve(runDirectory) !== runDirectory || findExposure(runDirectory) !== null) return null
+  // What a run leaves for people to look at has no registry any more.
+  if (findExposure(registryOf(runDirectory)) !== null) return null
   return { namespace, runDirectory }
+}
+
+function registryOf(runDirectory: string): string {
+  return join(runDirectory, 'registry')
 }
 
 /** The path of a runtime's entry in its run's registry. */
 export function registryEntryPath({ namespace, runDirectory }: Birthplace, instance: string): string {
-  return join(runDirectory, 'registry', `${namespace}--${instance}.json`)
+  return join(registryOf(runDirectory), `${namespace}--${instance}.json`)
 }
 
 /**

@@ -62,7 +62,12 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
   let stopping: Promise<void> | null = null
   const interested = new Set<Peer>()
   // What is not published yet cannot be withdrawn.
-  const work = new Work(idleMs, () => void settled.then(() => begin('idle')))
+  const work = new Work(idleMs, () => {
+    settled.then(
+      () => begin('idle'),
+      () => {}, // Whoever called hears of it.
+    )
+  })
 
   const answers: Record<string, (params: unknown, peer: Peer) => unknown> = {
     identify(): Statement {
@@ -94,7 +99,6 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
 
   const protocol = new ProtocolServer(Buffer.from(locator.token, 'hex'), locator.endpoint, answer)
   const settled = publish()
-  settled.then(listenToSignals, retreat)
   await settled
   if (birthplace !== null) void holdLifeline(birthplace.runDirectory, () => begin('lifeline'))
 
@@ -110,10 +114,16 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
   }
 
   async function publish(): Promise<void> {
-    await listen(protocol.server, locator.endpoint.slice(locator.endpoint.indexOf(':') + 1))
-    // First where its test looks, then where the world looks: whoever can reach it is able to account for it.
-    if (registryEntry !== null) registerLocator(registryEntry, { ...locator, path })
-    publication = await publishLocator(path, locator, isReplaceable)
+    try {
+      await listen(protocol.server, locator.endpoint.slice(locator.endpoint.indexOf(':') + 1))
+      // First where its test looks, then where the world looks: whoever can reach it is able to account for it.
+      if (registryEntry !== null) registerLocator(registryEntry, { ...locator, path })
+      publication = await publishLocator(path, locator, isReplaceable)
+    } catch (error) {
+      retreat()
+      throw error
+    }
+    listenToSignals()
   }
 
   function retreat(): void {
@@ -131,13 +141,14 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
     begin('signal')
   }
 
-  /** Stops for somebody who does not wait for it. With \`exit: false\` nobody else would say what went wrong. */
+  /** Stops for somebody who does not wait for it. With `exit: false` nobody else would say what went wrong. */
   function begin(reason: ShutdownReason, graceMs?: number): void {
     stop(reason, graceMs).catch((error: unknown) => console.error(error))
   }
 
   function stop(reason: ShutdownReason, graceMs = Infinity): Promise<void> {
-    stopping ??= drain(reason, Deadline.after(Math.min(drainMs, graceMs)))
+    // A caller looks away when its grace has passed: a drain that had to be cut has its last words before.
+    stopping ??= drain(reason, Deadline.after(Math.min(drainMs, Math.max(0, graceMs - LAST_WORDS_MS))))
     return stopping
   }
 
@@ -152,9 +163,9 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
       await options.onShutdown({ reason, signal: outOfTime.signal, graceMs: deadline.leftMs })
       await work.finished()
     } catch (error) {
+      leave(1)
       if (!exit) throw error
-      console.error(error)
-      return leave(1)
+      return console.error(error)
     } finally {
       cancelCut()
       cancelEnd()

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, symlinkSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -6,16 +6,18 @@ import { temporaryDirectory } from '../../../../test/runtime/temporary-directory
 import { chooseEndpoint, listen } from './socket.js'
 
 const instance = 'a'.repeat(32)
+/** What its socket is called. */
+const name = instance.slice(0, 16)
 /** A directory whose sockets have paths of this many bytes. */
 const directoryFor = (bytes: number, letter = 'x') => {
   const parent = temporaryDirectory()
-  const rest = bytes - Buffer.byteLength(`${parent}//s/${instance}.sock`)
+  const rest = bytes - Buffer.byteLength(`${parent}//s/${name}.sock`)
   return join(parent, letter.repeat(rest / Buffer.byteLength(letter)))
 }
 
 test('chooses a socket in a private directory that it makes', () => {
   const directory = join(temporaryDirectory(), 'custody')
-  expect(chooseEndpoint(instance, directory)).toBe(`unix:${directory}/s/${instance}.sock`)
+  expect(chooseEndpoint(instance, directory)).toBe(`unix:${directory}/s/${name}.sock`)
   expect(lstatSync(join(directory, 's')).mode & 0o777).toBe(0o700)
 })
 
@@ -23,7 +25,7 @@ test('names the socket by the real path of its directory', () => {
   const directory = temporaryDirectory()
   mkdirSync(join(directory, 'real'))
   symlinkSync(join(directory, 'real'), join(directory, 'link'))
-  expect(chooseEndpoint(instance, join(directory, 'link', 'run'))).toBe(`unix:${directory}/real/run/s/${instance}.sock`)
+  expect(chooseEndpoint(instance, join(directory, 'link', 'run'))).toBe(`unix:${directory}/real/run/s/${name}.sock`)
 })
 
 // B58: Node 20 would truncate the path without a word.
@@ -43,7 +45,7 @@ test('takes a path of 107 bytes and refuses 108, without making anything', () =>
 
 test('counts bytes, not characters', () => {
   const directory = join(temporaryDirectory(), 'ü'.repeat(35))
-  expect(`${directory}/s/${instance}.sock`.length).toBeLessThan(107)
+  expect(`${directory}/s/${name}.sock`.length).toBeLessThan(107)
   expect(() => chooseEndpoint(instance, directory)).toThrow(expect.objectContaining({ code: 'CUSTODY_SOCKET_PATH_TOO_LONG' }))
 })
 
@@ -72,6 +74,15 @@ test('listens on a socket that is private itself', async () => {
   await listen(server, path)
   expect(lstatSync(path).mode & 0o777).toBe(0o600)
   server.close()
+})
+
+test('rejects, and does not listen, when the socket is gone before it can be made private', async () => {
+  const path = join(temporaryDirectory(), 'a.sock')
+  const server = createServer()
+  const listening = listen(server, path)
+  rmSync(path)
+  await expect(listening).rejects.toMatchObject({ code: 'ENOENT' })
+  expect(server.listening).toBe(false)
 })
 
 // B52: a stale socket file without a listener, or another file at its place.

@@ -48,9 +48,14 @@ export function listen(server: Server, path: string): Promise<void> {
       server.off('error', reject)
       // A connection that could not be accepted, for want of descriptors for one, is tried again by its client.
       server.on('error', () => {})
-      // The directory is private already; the mode is for those who look at the file alone.
-      if (platform.hasUnixSockets) chmodSync(path, 0o600)
-      resolve()
+      try {
+        // The directory is private already; the mode is for those who look at the file alone.
+        if (platform.hasUnixSockets) chmodSync(path, 0o600)
+        resolve()
+      } catch (error) {
+        server.close()
+        reject(error)
+      }
     })
   })
 }

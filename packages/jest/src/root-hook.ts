@@ -1,18 +1,23 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Config } from '@jest/types'
-import { inRoot, requireFromJest } from './base-runner.cjs'
+import { custodyGlobals, inRoot, requireFromJest } from './base-runner.cjs'
+
+const SETUP = fileURLToPath(new URL('global-setup.js', import.meta.url))
 
 type Hook = (globalConfig: Config.GlobalConfig, projectConfig: Config.ProjectConfig) => unknown
 
-/** Calls the user's own global setup or teardown as Jest would: transformed like the project's files. */
-export async function callUserHook(
-  path: string | null | undefined,
+/** Calls the global setup or teardown of the user's root as Jest would: transformed like the files of the project that it is called with. */
+export async function callRootHook(
+  which: 'rootGlobalSetup' | 'rootGlobalTeardown',
   globalConfig: Config.GlobalConfig,
   projectConfig: Config.ProjectConfig,
 ): Promise<void> {
+  const path = custodyGlobals(projectConfig)[which]
   if (path == null) return
-  const { rootDir } = projectConfig
+  // A project in a root of ours never has our setup itself: what has it is the root, also where `--projects` names several of them.
+  const { rootDir } = projectConfig.globalSetup === SETUP ? projectConfig : globalConfig
   const require = createRequire(join(rootDir, 'package.json'))
   const resolved = require.resolve(inRoot(path, rootDir))
   // By `import` this one bundle of CommonJS has no named exports.

@@ -1,0 +1,112 @@
+import { clock, Deadline } from '@custody/runtime/internals'
+import { platform } from '../platform/index.js'
+import { readBorn } from '../provenance/own-processes.js'
+import type { ExitNotice, Spawned, SpawnRequest } from '../supervisor/protocol.js'
+import { birthmarkOf } from '../tree/birthmark.js'
+import { fileIdOf } from '../tree/file-id.js'
+import { LogFile } from './log-file.js'
+import { ownsPort } from './owner-of-port.js'
+import { describeReady, probeOf } from './probes/index.js'
+import type { ProbeContext } from './probes/probe.js'
+import type { Ready } from './start-spec.js'
+
+/** What came of waiting for a runtime. */
+export interface Watch {
+  /** Why it did not become ready, or null. */
+  readonly problem: string | null
+  /** What broke a probe, where that is the problem. */
+  readonly cause?: unknown
+  readonly match: RegExpMatchArray | null
+  /** What each condition has seen last. */
+  readonly observed: readonly string[]
+  readonly exit: ExitNotice | null
+}
+
+export interface WatchOptions {
+  readonly conditions: readonly Ready[]
+  readonly readyMs: number
+  /** Whether an exit with 0 is what is expected of the first process. */
+  readonly daemonizes: boolean
+  readonly ports: Readonly<Record<string, number>>
+  /** Aborts when its scope ends. */
+  readonly signal: AbortSignal
+  readonly exit: Promise<ExitNotice>
+}
+
+/** Waits until all conditions hold, or there is no use in waiting. */
+export async function untilReady(request: SpawnRequest, spawned: Spawned, options: WatchOptions): Promise<Watch> {
+  const { conditions, daemonizes, exit, readyMs, signal } = options
+  const over = new AbortController()
+  const observed = conditions.map(() => '')
+  let match: RegExpMatchArray | null = null
+  const context = contextOf(request, spawned, options, over.signal)
+  const probes = conditions.map((condition, at) =>
+    probeOf(condition)({
+      ...context,
+      note: (text) => {
+        observed[at] = `${describeReady(condition)}: ${text}`
+      },
+      matched: (found) => {
+        match = found
+      },
+    }),
+  )
+  const begun = clock.now()
+  const launched = daemonizes ? exitsWithZero(exit) : Promise.resolve()
+  const limit = new Promise<Outcome>((resolve) => {
+    const endEarly = () =>
+      resolve({ problem: `its test ended while it was not ready, after ${Math.round(clock.now() - begun)} ms` })
+    signal.addEventListener('abort', endEarly)
+    if (signal.aborted) endEarly()
+    const cancel = Deadline.after(readyMs).onPassed(() => resolve({ problem: `it was not ready after ${readyMs} ms` }))
+    over.signal.addEventListener('abort', () => {
+      cancel()
+      signal.removeEventListener('abort', endEarly)
+    })
+  })
+  try {
+    const outcome = await Promise.race<Outcome>([
+      Promise.all([launched, ...probes]).then(
+        () => ({ problem: null }),
+        (cause: unknown) => ({ problem: `a probe failed: ${(cause as Error).message}`, cause }),
+      ),
+      exit.then((notice) => (daemonizes && notice.exit.code === 0 ? limit : { problem: 'it has exited', exit: notice })),
+      limit,
+    ])
+    return { exit: null, ...outcome, match, observed: observed.filter(Boolean) }
+  } finally {
+    over.abort()
+    await Promise.allSettled(probes)
+  }
+}
+
+interface Outcome {
+  problem: string | null
+  exit?: ExitNotice
+  cause?: unknown
+}
+
+/** A command that daemonizes leaves with 0 when its daemon is there. */
+async function exitsWithZero(exit: Promise<ExitNotice>): Promise<void> {
+  if ((await exit).exit.code !== 0) await new Promise(() => {})
+}
+
+function contextOf(
+  request: SpawnRequest,
+  { identity, logs }: Spawned,
+  { ports }: WatchOptions,
+  signal: AbortSignal,
+): Omit<ProbeContext, 'note' | 'matched'> {
+  const mark = birthmarkOf(request.id, [logs.stdout, logs.stderr].map(fileIdOf), identity)
+  const [first] = Object.values(ports)
+  return {
+    ports,
+    url: first === undefined ? null : `http://127.0.0.1:${first}`,
+    cwd: request.cwd,
+    env: request.env,
+    logs: { stdout: new LogFile(logs.stdout), stderr: new LogFile(logs.stderr) },
+    ownsPort: (port) => ownsPort(port, mark, identity),
+    owns: (pid) => pid === identity.pid || readBorn(pid, request.id) === 'environment' || platform.holdsFile(pid, mark.files),
+    signal,
+  }
+}
