@@ -135,6 +135,13 @@ describe.runIf(runners.includes('jest'))('jest', () => {
             note('opened home', opened.home)
             note('opened exec', (await opened.exec(...once)).stdout.trim().split(','))
           })
+          test('runs commands without a process', async () => {
+            const { process } = globalThis
+            delete globalThis.process
+            const running = custody.exec(...once)
+            globalThis.process = process
+            note('exec without a process', (await running).stdout.split(',')[0])
+          })
           test('starts runtimes', async () => {
             const starting = custody.start({ name: 'started', ...running })
             process.env.CHANGED = 'too late'
@@ -176,6 +183,7 @@ describe.runIf(runners.includes('jest'))('jest', () => {
       expect(notes['exec'], output).toEqual(['by the test', '', notes['home']])
       expect(notes['opened exec']).toEqual(['by the test', '', notes['opened home']])
       expect(notes['exec with its own']).toBe('by the call')
+      expect(notes['exec without a process']).toBe('before')
     })
 
     test('gives runtimes what a test has set and removed at the call', () => {

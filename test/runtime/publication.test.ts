@@ -266,7 +266,7 @@ async function startSilence(): Promise<{ program: Program; port: number }> {
  * A runtime that has not published yet and can be reached by its registry entry. It waits for an answer at the port of an old
  * locator, and publishes when nobody listens there any more.
  */
-async function startHeldUp(): Promise<{ program: Program; client: RawClient; path: string; silence: Program }> {
+async function startHeldUp(): Promise<{ program: Program; client: RawClient; path: string; entry: string; silence: Program }> {
   const { program: silence, port } = await startSilence()
   const { path } = place()
   const stale = sampleLocator({ ...ownIdentity(), pidns: 'pid:[1]', endpoint: `tcp:127.0.0.1:${port}` })
@@ -276,12 +276,13 @@ async function startHeldUp(): Promise<{ program: Program; client: RawClient; pat
   const changes = watch(registry)
   const program = startProgram('serving.js', { args: [path], env: { CUSTODY_NAMESPACE: `${namespace}:${run}` } })
   for await (const { filename } of changes) if (filename !== null && !filename.startsWith('.')) break
-  const [entry] = readdirSync(registry).filter((name) => !name.startsWith('.'))
-  const locator = readLocator(join(registry, entry as string))
+  const [name] = readdirSync(registry).filter((each) => !each.startsWith('.'))
+  const entry = join(registry, name as string)
+  const locator = readLocator(entry)
   const client = new RawClient(locator.endpoint)
   onTestFinished(() => void client.socket.destroy())
   await client.hello(locator)
-  return { program, client, path, silence }
+  return { program, client, path, entry, silence }
 }
 
 test('lets those wait who ask before it has published, and answers them then', async () => {
@@ -300,6 +301,15 @@ test('does not answer those who asked for its shutdown when it cannot publish', 
   expect(await refusal(program)).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED' })
   expect(await answer).toBeNull()
   expect(program.output).not.toContain('draining')
+})
+
+test('says why it cannot publish, also when it cannot take its entry away', async () => {
+  const { program, entry, silence } = await startHeldUp()
+  rmSync(entry)
+  mkdirSync(entry)
+  silence.tell('accept')
+  expect(await refusal(program)).toMatchObject({ code: 'CUSTODY_PUBLICATION_FAILED' })
+  await program.printed(/EISDIR|EPERM/)
 })
 
 test('hears nothing of an idle time that has passed when it cannot publish', async () => {

@@ -293,7 +293,7 @@ test('cuts a drain that takes too long, exits with code 1, and leaves its locato
 
 test.each([
   ['shortens its drain to what the caller will wait', '600000', 50],
-  ['has ended a drain that it must cut before the caller looks away', '600000', 1_200],
+  ['keeps a second of what the caller will wait for the time after a cut', '600000', 1_200],
   ['never lengthens its drain', '100', 600_000],
   ['keeps its own limit when the caller would wait for ever', '100', Infinity],
 ])('%s', async (_, drainMs, graceMs) => {

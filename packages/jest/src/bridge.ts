@@ -6,7 +6,7 @@ const BRIDGE: unique symbol = Symbol.for('@custody/jest')
 /** What a test's realm sees of us. */
 export interface Bridge extends Custody {
   /** Calls one of the members, also of what they gave, in the environment of the test: its `process.env` is a copy. */
-  withEnv<T>(env: Readonly<Record<string, string | undefined>>, call: () => T): T
+  withEnv<T>(env: Readonly<Record<string, string | undefined>> | null, call: () => T): T
 }
 
 /** Tests run in a realm of their own. They reach us by this object of functions, which no test can change and Jest's clean-up survives. */

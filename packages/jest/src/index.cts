@@ -66,7 +66,8 @@ function membersOf(outer: () => ScopeMembers): ScopeMembers {
 }
 
 function inTestsEnv<T>(call: () => T): T {
-  return bridge().withEnv(process.env, call)
+  // A test may have put something else in the place of `process`: then the worker's own environment holds.
+  return bridge().withEnv((globalThis.process as NodeJS.Process | undefined)?.env ?? null, call)
 }
 
 function openedOf(outer: OpenedNamespace): OpenedNamespace {

@@ -15,13 +15,16 @@ export const runtimeErrorCodes = [
   'CUSTODY_NOT_OWNER',
 ] as const
 
+/** What `code` of an error of this package can be. The meaning of each is in docs/errors.md, and does not change. */
 export type RuntimeErrorCode = (typeof runtimeErrorCodes)[number]
 
+/** What a `CustodyError` holds besides its code and what was observed. */
 export interface CustodyErrorDetails {
   /** One thing to do now. */
   hint: string
   /** What the message says, as data. Never a token. */
   facts?: Readonly<Record<string, unknown>>
+  /** The error that this one explains, as the system or a peer gave it. */
   cause?: unknown
 }
 

@@ -8,7 +8,7 @@ export function callersEnv(): Environment {
 }
 
 /** Makes a call for code of another realm, whose `process.env` is a copy. It holds until the call's first wait. */
-export function withCallersEnv<T>(env: Environment, call: () => T): T {
+export function withCallersEnv<T>(env: Environment | null, call: () => T): T {
   const before = given
   given = env
   try {

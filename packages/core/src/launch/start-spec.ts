@@ -86,8 +86,24 @@ export function checkSpec(spec: StartSpec): void {
 function checkReady(ready: Ready, ports: readonly string[]): void {
   const kinds = ['log', 'port', 'http', 'file', 'socket', 'exec', 'locator'].filter((kind) => kind in ready)
   if (kinds.length !== 1) refuse('ready', ready, 'one of log, port, http, file, socket, exec, locator; several in a list')
+  if ('http' in ready) checkHttp(ready.http, ports)
+  if ('exec' in ready && !(Array.isArray(ready.exec) && typeof ready.exec[0] === 'string')) {
+    refuse('ready.exec', ready.exec, 'a list of program and arguments')
+  }
+  if ('log' in ready && !(ready.count === undefined || (Number.isInteger(ready.count) && ready.count > 0))) {
+    refuse('ready.count', ready.count, 'a whole number from 1 on')
+  }
   if ('port' in ready && !ports.includes(ready.port))
     refuse('ready.port', ready.port, `one of its ports (${ports.join(', ') || 'it has none'})`)
+}
+
+function checkHttp(http: Extract<Ready, { http: unknown }>['http'], ports: readonly string[]): void {
+  const url = typeof http === 'string' ? http : http?.url
+  if (typeof url === 'string' && url.startsWith('/')) {
+    if (ports.length === 0) refuse('ready.http', url, 'an absolute URL, or ports: a path is one of its first port')
+  } else if (typeof url !== 'string' || !/^https?:\/\/./.test(url) || !URL.canParse(url)) {
+    refuse('ready.http', http, "a path like '/health', or an http URL")
+  }
 }
 
 function refuse(option: string, given: unknown, expected: string): never {

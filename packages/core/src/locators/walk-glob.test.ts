@@ -29,6 +29,11 @@ test('goes no deeper than its pattern', () => {
   expect(walkGlob('*/daemon.json', base).paths).toEqual([found])
 })
 
+test('takes its base as it is, whatever its name looks like', () => {
+  const found = put('a (b) [c] {d}/home/daemon.json')
+  expect(walkGlob('*/daemon.json', join(base, 'a (b) [c] {d}')).paths).toEqual([found])
+})
+
 test('takes a plain path as it is', () => {
   expect(walkGlob('home/daemon.json', base).paths).toEqual([join(base, 'home/daemon.json')])
 })

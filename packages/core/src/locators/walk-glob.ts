@@ -14,10 +14,9 @@ export interface GlobWalk {
 /** The files that match one glob. Symbolic links are neither followed nor left out: whoever reads them decides. */
 export function walkGlob(glob: string, base: string | null): GlobWalk {
   if (!isAbsolute(glob) && base === null) return { paths: [], isCutShort: false }
-  const absolute = resolve(base ?? '/', glob)
-    .split(sep)
-    .join('/')
-  const { base: root, glob: pattern } = picomatch.scan(absolute)
+  // The base is a directory as it is: what looks like a pattern in its name is none.
+  const { base: fixed, glob: pattern } = picomatch.scan(glob.split(sep).join('/'))
+  const root = resolve(base ?? '/', fixed)
   if (pattern === '') return { paths: [root], isCutShort: false }
   const isMatch = picomatch(pattern, { dot: true })
   const depth = pattern.includes('**') ? Infinity : pattern.split('/').length
@@ -43,7 +42,7 @@ function entriesOf(directory: string): Dirent[] {
   } catch (error) {
     // Gone since, or a directory that this user may not list: no locator of ours can be in it.
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return []
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES' || code === 'EPERM') return []
     throw error
   }
 }

@@ -44,6 +44,8 @@ export interface BirthState {
   /** What this process itself was marked with: its children inherit it and get their own instead. */
   readonly inherited: string | undefined
   isMarking: boolean
+  /** How many spawns of Custody's own are being made: they are nobody's. */
+  ownSpawns: number
 }
 
 const VARIABLE = 'CUSTODY_NAMESPACE'
@@ -59,6 +61,7 @@ export function birthState(): BirthState {
     runDirectory: null,
     inherited: process.env[VARIABLE],
     isMarking: false,
+    ownSpawns: 0,
   }
   return shared[slot]
 }
@@ -92,6 +95,17 @@ export function markChildren(): void {
   childProcess.execFileSync = markSynchronous(childProcess.execFileSync, true)
   childProcess.execSync = markSynchronous(childProcess.execSync, false)
   syncBuiltinESMExports()
+}
+
+/** Starts a process that is Custody's own, such as a probe: it is not noted as a test's. */
+export function unnoted<T>(spawn: () => T): T {
+  const state = birthState()
+  state.ownSpawns++
+  try {
+    return spawn()
+  } finally {
+    state.ownSpawns--
+  }
 }
 
 interface RawSpawnOptions {
@@ -145,9 +159,9 @@ function withMark(args: readonly unknown[], hasArguments: boolean, mark: string)
 
 /** Notes a birth in the current scope and returns its mark; null where there is none. Must not throw: it runs inside of spawn. */
 function beBorn(below: AnyFunction): string | null {
-  const { runDirectory } = birthState()
+  const { ownSpawns, runDirectory } = birthState()
   const cell = currentCell()
-  if (cell === null) return null
+  if (cell === null || ownSpawns > 0) return null
   for (let birth: Birth | null = cell.birth; birth !== null; birth = birth.above) birth.spawned++
   if (cell.birth.sites.length < MAX_SITES) cell.birth.sites.push(captureSite(below))
   return runDirectory === null ? null : `${cell.birth.id}:${runDirectory}`

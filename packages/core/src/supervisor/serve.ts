@@ -37,13 +37,16 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
   const sentinel = postSentinel(process.argv[1] as string, runDirectory, run)
   writeRunRecord(runDirectory, { ...run, supervisor: ownIdentity(), sentinel: sentinel?.identity ?? null })
 
-  const supervisor = new Supervisor({ runId: run.id, runDirectory, runner: run.runner, lastGraceMs }, (ended, swept) => {
-    recordEnded(runDirectory, [...ended, ...swept])
-    sentinel?.dismiss()
-    protocol.close()
-    // The peers read the last words in a turn of their own.
-    setImmediate(() => process.exit(0))
-  })
+  const supervisor = new Supervisor(
+    { runId: run.id, runDirectory, runner: run.runner, lastGraceMs },
+    ({ ended, isComplete, swept }) => {
+      recordEnded(runDirectory, [...ended, ...swept])
+      if (isComplete) sentinel?.dismiss()
+      protocol.close()
+      // The peers read the last words in a turn of their own.
+      setImmediate(() => process.exit(0))
+    },
+  )
   process.on('SIGTERM', () => void supervisor.end())
 
   const locator = newLocator(runDirectory, run)

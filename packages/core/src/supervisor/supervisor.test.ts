@@ -43,7 +43,7 @@ function newSupervisor(): Started {
   const runDirectory = temporaryDirectory()
   let supervisor!: Supervisor
   const over = new Promise<readonly Ended[]>((resolve) => {
-    supervisor = new Supervisor({ runId, runDirectory, runner: ownIdentity(), lastGraceMs: 0 }, resolve)
+    supervisor = new Supervisor({ runId, runDirectory, runner: ownIdentity(), lastGraceMs: 0 }, ({ ended }) => resolve(ended))
   })
   onTestFinished(() => supervisor.end())
   let count = 0

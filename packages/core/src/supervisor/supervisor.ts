@@ -30,6 +30,14 @@ export interface SupervisorOptions {
   readonly lastGraceMs: number
 }
 
+/** What the end of a run came to. */
+export interface SupervisorEnd {
+  readonly ended: readonly Ended[]
+  readonly swept: readonly Swept[]
+  /** Whether nothing went wrong on the way. */
+  readonly isComplete: boolean
+}
+
 /** The parent of every command that tests start. When those who asked have gone, it ends what was theirs. */
 export class Supervisor {
   readonly #options: SupervisorOptions
@@ -37,7 +45,7 @@ export class Supervisor {
   readonly #clients = new Set<Client>()
   readonly #queue = new SpawnQueue<Client>()
   readonly #shares = new Shares()
-  readonly #onEnd: (ended: readonly Ended[], swept: readonly Swept[]) => void
+  readonly #onEnd: (end: SupervisorEnd) => void
   /** What was ended because those had gone who had asked for it. Nobody has been told of it yet. */
   readonly #untold = new Map<NamespaceId, Ended>()
   readonly #departures = new Set<Promise<void>>()
@@ -47,7 +55,7 @@ export class Supervisor {
   #ending: Promise<void> | null = null
 
   /** @param onEnd called once, when the run is over and everything has been ended */
-  constructor(options: SupervisorOptions, onEnd: (ended: readonly Ended[], swept: readonly Swept[]) => void) {
+  constructor(options: SupervisorOptions, onEnd: (end: SupervisorEnd) => void) {
     this.#options = options
     this.#onEnd = onEnd
   }
@@ -170,8 +178,14 @@ export class Supervisor {
     const { lastGraceMs, runId } = this.#options
     // One that is being started right now has no process yet that could be found.
     await this.#starting
-    const ended = await this.#endScope(runId, lastGraceMs)
-    this.#onEnd(ended, this.#swept)
+    try {
+      const ended = await this.#endScope(runId, lastGraceMs)
+      this.#onEnd({ ended, swept: this.#swept, isComplete: true })
+    } catch (error) {
+      // It leaves all the same, and the sentinel looks once more.
+      this.#onEnd({ ended: [], swept: this.#swept, isComplete: false })
+      throw error
+    }
   }
 
   /** A file has ended, or its worker has died: the run will tell what was still there. */

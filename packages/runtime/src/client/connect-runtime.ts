@@ -23,7 +23,8 @@ export interface ShutdownOptions {
   /** With it the runtime compares once more, at this moment, and refuses a stranger. Without it this is an operator's stop. */
   expect?: Expectation
   /**
-   * How long the caller will wait for the exit, in milliseconds. The runtime may shorten its drain to it.
+   * How long the caller will wait for the exit, in milliseconds. The runtime shortens its drain to a second less, so that it can cut
+   * what is still open and exit in time.
    * @default the runtime's own `drainMs`
    */
   graceMs?: number
@@ -41,17 +42,22 @@ export interface ConnectOptions {
 export interface RuntimeClient extends AsyncDisposable {
   /**
    * Asks who it is.
-   * @throws CUSTODY_CONNECTION_CLOSED, CUSTODY_ANSWER_TIMEOUT
+   * @throws CUSTODY_CONNECTION_CLOSED when the session has ended, by either side
+   * @throws CUSTODY_ANSWER_TIMEOUT when no answer came within `timeoutMs`
+   * @throws CUSTODY_ANSWER_GARBAGE when a line came that is not the runtime's; the session has ended then
    */
   identify(): Promise<Statement>
   /**
    * Asks it to drain and to exit. Resolves when it has accepted; that it has exited is another fact.
    * @throws CUSTODY_NOT_OWNER when it compared and refused; nothing has happened then
-   * @throws CUSTODY_CONNECTION_CLOSED, CUSTODY_ANSWER_TIMEOUT
+   * @throws CUSTODY_CONNECTION_CLOSED when the session has ended, by either side; it may have accepted before
+   * @throws CUSTODY_ANSWER_TIMEOUT when no answer came within `timeoutMs`; it may accept yet
+   * @throws CUSTODY_ANSWER_GARBAGE when a line came that is not the runtime's; the session has ended then
    */
   shutdown(options?: ShutdownOptions): Promise<{ already: boolean }>
   /** Resolves when the session has ended. A reason to look at the process, never a proof that it is gone. */
   readonly ended: Promise<void>
+  /** Ends the session, and nothing else. Until then it keeps this process alive. */
   close(): void
 }
 
@@ -59,11 +65,12 @@ export interface RuntimeClient extends AsyncDisposable {
  * Connects to a runtime and has it prove itself.
  *
  * @param locator from `readLocator`
- * @throws CUSTODY_CONNECT_FAILED nobody listens there
- * @throws CUSTODY_CONNECTION_CLOSED the listener hung up
- * @throws CUSTODY_PROOF_FALSE, CUSTODY_ANSWER_GARBAGE somebody else listens there; no secret was sent
- * @throws CUSTODY_ANSWER_TIMEOUT no proof within `timeoutMs`
- * @throws CUSTODY_UNSAFE_DIRECTORY others can write to the directory of its socket
+ * @throws CUSTODY_CONNECT_FAILED when nobody listens there
+ * @throws CUSTODY_CONNECTION_CLOSED when the listener hung up
+ * @throws CUSTODY_PROOF_FALSE when the listener does not know the token: somebody else, to whom no secret was sent
+ * @throws CUSTODY_ANSWER_GARBAGE when the listener does not speak this protocol: somebody else, to whom no secret was sent
+ * @throws CUSTODY_ANSWER_TIMEOUT when no proof, or no answer after it, came within `timeoutMs`
+ * @throws CUSTODY_UNSAFE_DIRECTORY when others can write to the directory of its socket; nothing was sent
  */
 export async function connectRuntime(locator: Locator, { timeoutMs = 2_000 }: ConnectOptions = {}): Promise<RuntimeClient> {
   const session = await openSession(locator, Deadline.after(timeoutMs))

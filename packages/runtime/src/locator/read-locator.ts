@@ -9,6 +9,7 @@ import { LOCATOR_BYTES, type Locator, parseLocator } from './locator.js'
  * Reading a locator proves nothing about the process that it names.
  *
  * @param path the locator's file
+ * @returns its fields, each of which has been checked for its form
  * @throws CUSTODY_LOCATOR_MISSING when there is no file
  * @throws CUSTODY_LOCATOR_INVALID when it is not a private regular file of this user, or not a locator
  */

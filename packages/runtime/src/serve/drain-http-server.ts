@@ -5,6 +5,7 @@ import type { Server, Socket } from 'node:net'
 import { clock } from '../clock.js'
 import { Deadline } from '../deadline.js'
 
+/** How long `drainHttpServer` waits before it cuts. */
 export interface DrainOptions {
   /**
    * How long accepted requests may take to finish, in milliseconds. Then their connections are cut.
@@ -36,6 +37,7 @@ subscribe('net.server.socket', (message) => {
  * arrived is cut at once; a client that must not lose a request sends `Expect: 100-continue`.
  *
  * @returns whether everything finished by itself
+ * @throws only what closing the server fails with. One that does not listen is no failure, and neither is the end of the grace time.
  */
 export async function drainHttpServer(
   server: HttpServer | HttpsServer,

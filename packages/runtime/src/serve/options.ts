@@ -28,8 +28,9 @@ export interface ServeRuntimeOptions {
    */
   onShutdown(shutdown: Shutdown): void | Promise<void>
   /**
-   * How long the drain may take, in milliseconds. A caller's grace may shorten it. When it runs out, the signal of `onShutdown`
-   * aborts; a second later the process exits with code 1 and leaves its locator, because it has not drained.
+   * How long the drain may take, in milliseconds. A caller's grace may shorten it, to a second less than the caller waits. When it
+   * runs out, the signal of `onShutdown` aborts: a drain that ends then is a whole one. A second later the process exits with code 1
+   * and leaves its locator, because it has not drained.
    * @default 10_000
    */
   drainMs?: number

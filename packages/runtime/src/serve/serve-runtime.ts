@@ -23,7 +23,7 @@ export interface ServedRuntime extends AsyncDisposable {
   track(): Disposable
   /**
    * Drains as if asked to shut down, removes the locator and, unless `exit` is false, exits.
-   * @throws what `onShutdown` threw, when `exit` is false
+   * @throws what `onShutdown` threw, when `exit` is false: the locator stays then, and nobody listens or waits for signals any more
    */
   close(): Promise<void>
 }
@@ -35,7 +35,10 @@ const LAST_WORDS_MS = 1_000
  * Publishes this process as a runtime: a locator that says how to reach it, and an endpoint where it proves who it is and can be
  * asked to shut down. Requests that come while it publishes wait until the publication has settled.
  *
- * @throws CUSTODY_INVALID_OPTION, CUSTODY_NOT_MAIN_THREAD, CUSTODY_SOCKET_PATH_TOO_LONG, CUSTODY_UNSAFE_DIRECTORY
+ * @throws CUSTODY_INVALID_OPTION when an option is missing or malformed; the error names it
+ * @throws CUSTODY_NOT_MAIN_THREAD when it is called in a worker thread, which cannot exit for its process
+ * @throws CUSTODY_SOCKET_PATH_TOO_LONG when the system would cut the path of its socket; nothing was made
+ * @throws CUSTODY_UNSAFE_DIRECTORY when others can reach the directory of its socket, or it cannot be made
  * @throws CUSTODY_PUBLICATION_FAILED when something else is at the locator's path, or it cannot be written; nothing is left behind
  */
 export async function serveRuntime(options: ServeRuntimeOptions): Promise<ServedRuntime> {
@@ -120,7 +123,12 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
       if (registryEntry !== null) registerLocator(registryEntry, { ...locator, path })
       publication = await publishLocator(path, locator, isReplaceable)
     } catch (error) {
-      retreat()
+      try {
+        retreat()
+      } catch (remains) {
+        // The caller hears why it could not start, which says more than what could not be cleared away.
+        console.error(remains)
+      }
       throw error
     }
     listenToSignals()

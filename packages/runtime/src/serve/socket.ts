@@ -34,7 +34,7 @@ function checkLength(path: string): void {
     'CUSTODY_SOCKET_PATH_TOO_LONG',
     `Could not listen on ${path}: the path has ${bytes} bytes, and a socket may have ${platform.socketPathBytes}.`,
     {
-      hint: 'set XDG_RUNTIME_DIR, or TMPDIR where that is unset, to a shorter directory: for the test runner, if a test started this.',
+      hint: 'set XDG_RUNTIME_DIR, or TMPDIR where that is unset, to a shorter directory of your own: for the test runner, if a test started this.',
       facts: { path, bytes, limitBytes: platform.socketPathBytes, directory: dirname(path) },
     },
   )

@@ -1,3 +1,4 @@
+/** What JSON can hold, and so what `details` of a locator can. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue }
 
 /** The value of a JSON text, or undefined when it is none. */

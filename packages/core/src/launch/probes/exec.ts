@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { unnoted } from '../../namespace/birth.js'
 import { type Probe, retry } from './probe.js'
 
 /** Holds when a command exits with 0. It runs in the runtime's directory and environment. */
@@ -6,7 +7,7 @@ export function execProbe([file, ...args]: readonly [string, ...string[]]): Prob
   return ({ cwd, env, note, signal }) =>
     retry(signal, () => {
       return new Promise<boolean>((resolve) => {
-        const child = execFile(file, args, { cwd, env, signal, windowsHide: true }, () => {})
+        const child = unnoted(() => execFile(file, args, { cwd, env, signal, windowsHide: true }, () => {}))
         child.once('error', ({ message }) => {
           note(`${file}: ${message}`)
           resolve(false)
