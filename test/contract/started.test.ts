@@ -32,6 +32,7 @@ describeRunners('a started runtime', (runner) => {
           note('missing', await failing({ command: ['no-such-program'] }))
           note('wrong', await failing({ command: ['node', server], ready: { port: 'none' } }))
           note('shell', await failing({ command: 'node | cat' }))
+          note('silent', await failing({ command: ['node', '-e', 'setInterval(() => {}, 1e3)'], ready: { log: 'up' }, readyMs: 300 }))
           note('slow', await failing({ command: ['node', '-e', 'setInterval(() => {}, 1e3)'], ports: ['http'], ready: { port: 'http' }, readyMs: 300 }))
         })
         test('is shared', async () => {
@@ -128,6 +129,7 @@ describeRunners('a started runtime', (runner) => {
     expect(notes['missing']).toMatch(/^CUSTODY_START_FAILED .*no-such-program in .*: ENOENT\./)
     expect(notes['wrong']).toMatch(/^CUSTODY_INVALID_OPTION .*ready\.port is "none"/)
     expect(notes['shell']).toMatch(/^CUSTODY_INVALID_OPTION .*shell: true/s)
+    expect(notes['silent']).toMatch(/it was not ready after 300 ms\.\n {2}log .*: no output yet/)
     expect(notes['slow']).toMatch(
       /it was not ready after 300 ms\.\n {2}port "http": 127\.0\.0\.1:\d+ ECONNREFUSED, ::1:\d+ ECONNREFUSED/,
     )

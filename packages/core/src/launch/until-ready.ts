@@ -44,7 +44,8 @@ export async function untilReady(request: SpawnRequest, spawned: Spawned, option
     probeOf(condition)({
       ...context,
       note: (text) => {
-        observed[at] = `${describeReady(condition)}: ${text}`
+        // What a probe sees while it is cut short says less than what it has seen before.
+        if (!over.signal.aborted || observed[at] === '') observed[at] = `${describeReady(condition)}: ${text}`
       },
       matched: (found) => {
         match = found
@@ -64,20 +65,18 @@ export async function untilReady(request: SpawnRequest, spawned: Spawned, option
       signal.removeEventListener('abort', endEarly)
     })
   })
-  try {
-    const outcome = await Promise.race<Outcome>([
-      Promise.all([launched, ...probes]).then(
-        () => ({ problem: null }),
-        (cause: unknown) => ({ problem: `a probe failed: ${(cause as Error).message}`, cause }),
-      ),
-      exit.then((notice) => (daemonizes && notice.exit.code === 0 ? limit : { problem: 'it has exited', exit: notice })),
-      limit,
-    ])
-    return { exit: null, ...outcome, match, observed: observed.filter(Boolean) }
-  } finally {
-    over.abort()
-    await Promise.allSettled(probes)
-  }
+  const outcome = await Promise.race<Outcome>([
+    Promise.all([launched, ...probes]).then(
+      () => ({ problem: null }),
+      (cause: unknown) => ({ problem: `a probe failed: ${(cause as Error).message}`, cause }),
+    ),
+    exit.then((notice) => (daemonizes && notice.exit.code === 0 ? limit : { problem: 'it has exited', exit: notice })),
+    limit,
+  ])
+  over.abort()
+  // Some say only now why they did not hold.
+  await Promise.allSettled(probes)
+  return { exit: null, ...outcome, match, observed: observed.filter(Boolean) }
 }
 
 interface Outcome {
