@@ -3,6 +3,7 @@ import {
   birthState,
   type Cell,
   CustodyError,
+  enterCell,
   enterFile,
   markChildren,
   type RunHandle,
@@ -78,12 +79,12 @@ class CustodyRunner extends Base {
   }
 
   override onBeforeRunSuite(suite: RunnerTestSuite): unknown {
-    if (isFile(suite)) enter(openFile(suite).cell)
+    if (isFile(suite)) enterCell(openFile(suite).cell)
     return super.onBeforeRunSuite?.(suite)
   }
 
   override onBeforeRunTask(test: RunnerTestCase): unknown {
-    enter(openTest(test).cell)
+    enterCell(openTest(test).cell, isConcurrent(test))
     return super.onBeforeRunTask?.(test)
   }
 
@@ -91,13 +92,13 @@ class CustodyRunner extends Base {
     const open = openTest(test)
     if (!open.hasBegun) {
       open.hasBegun = true
-      enter(open.attempt)
+      enterCell(open.attempt, isConcurrent(test))
       return super.onBeforeTryTask?.(test, options)
     }
     const ended = open.scope
     open.attempt.isOver = true
     beginAttempt(test, open)
-    enter(open.attempt)
+    enterCell(open.attempt, isConcurrent(test))
     return settleAttempt(test, open, ended).then(() => super.onBeforeTryTask?.(test, options))
   }
 
@@ -127,8 +128,8 @@ function providedOrThrow(): Provided {
   )
 }
 
-function enter(cell: Cell): void {
-  state.cells.enterWith(cell)
+function isConcurrent(test: RunnerTestCase): boolean {
+  return (test as { concurrent?: boolean }).concurrent === true
 }
 
 function openFile(file: RunnerTestFile): OpenFile {

@@ -6,7 +6,17 @@ export { CustodyError } from '@custody/runtime/errors'
 export type { ExecOptions, ExecResult } from '../launch/exec.js'
 export type { Ready, StartContext, StartSpec } from '../launch/start-spec.js'
 export type { Runtime, RuntimeExit, RuntimeLog } from '../launch/started-runtime.js'
-export { type Birth, type BirthState, birthState, type Cell, currentCell, enterFile, markChildren } from '../namespace/birth.js'
+export {
+  type Birth,
+  type BirthState,
+  birthState,
+  type Cell,
+  currentCell,
+  enterCell,
+  enterFile,
+  markChildren,
+  runInCell,
+} from '../namespace/birth.js'
 export type { Namespace } from '../namespace/namespace.js'
 export type { Inspection } from '../provenance/inspection.js'
 export type { Verdict } from '../provenance/judge.js'

@@ -72,6 +72,8 @@ test('ends a command that runs out of time, and rejects though it exits with 0 t
 test('kills a command that runs out of time and does not obey', async () => {
   const result = await run(process.execPath, [program('counting-signals.js')], { timeout: 3_000, reject: false })
   expect(result).toMatchObject({ exitCode: null, signal: 'SIGKILL', timedOut: true })
+  // A second after the polite signal.
+  expect(result.durationMs).toBeLessThan(4_500)
 })
 
 test('resolves at the exit of a command whose daemon holds its output', async () => {

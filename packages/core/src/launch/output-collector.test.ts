@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { OutputCollector } from './output-collector.js'
 
@@ -26,6 +27,17 @@ test('collects both streams apart and together', async () => {
 test('collects what is more than a pipe holds, to the last byte', async () => {
   const { texts } = await collect('head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2')
   expect([texts.stdout.length, texts.stderr.length]).toEqual([3_000_000, 3_000_000])
+})
+
+test('collects what still lies in the pipe when the command has exited', async () => {
+  const child = spawn('head', ['-c', '100000', '/dev/zero'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const output = new OutputCollector(child.stdout, null)
+  const exited = once(child, 'exit')
+  // This process is busy for as long as that takes, and so hears of the exit before it has read everything.
+  while (!readFileSync(`/proc/${child.pid}/stat`, 'latin1').includes(') Z '));
+  await exited
+  await output.drain()
+  expect(output.texts().stdout).toHaveLength(100_000)
 })
 
 test('puts characters together that come in pieces', async () => {

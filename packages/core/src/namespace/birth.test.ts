@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 // The marker changes the thread that it is loaded in, so each question has a process of its own.
 const birth = fileURLToPath(new URL('../../dist/namespace/birth.js', import.meta.url))
 const preamble = `
-import { birthState, enterFile, markChildren, newBirth } from ${JSON.stringify(birth)}
+import { birthState, enterFile, markChildren, newBirth, runInCell } from ${JSON.stringify(birth)}
 import childProcess, { exec, execFile, execFileSync, execSync, fork, spawn, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 const state = birthState()
@@ -14,7 +14,7 @@ markChildren()
 markChildren()
 const file = enterFile('a'.repeat(32))
 const print = ['-e', 'console.log(process.env.CUSTODY_NAMESPACE)']
-const within = (name, fn) => state.cells.run({ kind: 'attempt', birth: newBirth(name), isOver: false }, fn)
+const within = (name, fn) => runInCell({ kind: 'attempt', birth: newBirth(name), isOver: false }, true, fn)
 const output = (child) => new Promise((resolve) => { let text = ''; child.stdout.on('data', (data) => { text += data }); child.stdout.on('end', () => resolve(text.trim())) })
 const node = process.execPath
 `
@@ -95,4 +95,14 @@ test('marks nothing where there is no run, and nothing outside of a file', () =>
     state.runDirectory = '/run/x'; state.file = null
     console.log(JSON.stringify([unmarked, file.birth.spawned, execFileSync(node, print, { encoding: 'utf8' }).trim()]))`)
   expect(seen).toEqual(['undefined', 1, 'undefined'])
+})
+
+test('leaves the promises of a thread as they are until it starts something', () => {
+  const seen = ask(`
+    const decorated = () => Object.getOwnPropertySymbols(Promise.resolve()).length
+    const sequential = (name, fn) => runInCell({ kind: 'attempt', birth: newBirth(name), isOver: false }, false, fn)
+    const before = await sequential('t1', async () => { await null; return decorated() })
+    const mark = await sequential('t2', async () => { await null; return output(spawn(node, print)) })
+    console.log(JSON.stringify([before, mark]))`)
+  expect(seen).toEqual([0, 't2:/run/x'])
 })

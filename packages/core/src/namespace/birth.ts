@@ -36,7 +36,20 @@ export interface Cell {
 }
 
 export interface BirthState {
-  readonly cells: AsyncLocalStorage<Cell>
+  /**
+   * The context of code, across its awaits. Each store is an empty object that stands for a cell: Node 20 hangs it on every promise, where
+   * a test may print or compare it.
+   */
+  readonly contexts: AsyncLocalStorage<object>
+  readonly cellOf: WeakMap<object, Cell>
+  readonly contextOf: WeakMap<Cell, object>
+  /**
+   * Whether contexts are followed. Where that has a price, which is everywhere before Node 24 (slower promises, that carry symbols of
+   * their own), it begins with the first process of the thread, and with tests that run at once.
+   */
+  isFollowing: boolean
+  /** The cell of what runs one after the other: good enough until something is started. */
+  sequential: Cell | null
   /** The file that runs in this thread now. */
   file: Cell | null
   /** The run's directory, which children are told; null where nothing is marked. */
@@ -56,7 +69,11 @@ const slot = Symbol.for('@custody/core/birth.1')
 export function birthState(): BirthState {
   const shared = process as unknown as Record<symbol, BirthState | undefined>
   shared[slot] ??= {
-    cells: new AsyncLocalStorage(),
+    contexts: new AsyncLocalStorage(),
+    cellOf: new WeakMap(),
+    contextOf: new WeakMap(),
+    isFollowing: Number(process.versions.node.split('.')[0]) >= 24,
+    sequential: null,
     file: null,
     runDirectory: null,
     inherited: process.env[VARIABLE],
@@ -73,15 +90,48 @@ export function newBirth(id: NamespaceId, above: Birth | null = null): Birth {
 /** Makes the file that runs from here on in this thread the one that stray code belongs to. */
 export function enterFile(run: NamespaceId): Cell {
   const cell: Cell = { kind: 'file', birth: newBirth(newFileId(run)), isOver: false }
-  birthState().file = cell
+  const state = birthState()
+  state.file = cell
+  state.sequential = null
   return cell
 }
 
-/** Where the running code stands: in its test, or else in the file. */
+/**
+ * Has the code from here on stand in a cell. Before the first await of a hook: later it would not reach what runs after the hook.
+ * @param isConcurrent whether other tests run at the same time
+ */
+export function enterCell(cell: Cell, isConcurrent = false): void {
+  const state = birthState()
+  if (!isConcurrent) state.sequential = cell
+  if (isConcurrent || state.isFollowing) state.contexts.enterWith(contextOf(cell))
+}
+
+/** Runs a function in a cell. */
+export function runInCell<T>(cell: Cell, isConcurrent: boolean, run: () => T): T {
+  const state = birthState()
+  if (!isConcurrent) state.sequential = cell
+  return isConcurrent || state.isFollowing ? state.contexts.run(contextOf(cell), run) : run()
+}
+
+/** Where the running code stands: in its test, or else in the file. Who asks has something to start, so contexts are followed from now on. */
 export function currentCell(): Cell | null {
   const state = birthState()
-  const cell = state.cells.getStore()
-  return cell !== undefined && (!cell.isOver || cell.kind === 'attempt') ? cell : state.file
+  state.isFollowing = true
+  const context = state.contexts.getStore()
+  const cell = context && state.cellOf.get(context)
+  if (cell !== undefined) return !cell.isOver || cell.kind === 'attempt' ? cell : state.file
+  return state.sequential !== null && !state.sequential.isOver ? state.sequential : state.file
+}
+
+function contextOf(cell: Cell): object {
+  const { cellOf, contextOf } = birthState()
+  let context = contextOf.get(cell)
+  if (context === undefined) {
+    context = {}
+    contextOf.set(cell, context)
+    cellOf.set(context, cell)
+  }
+  return context
 }
 
 /** Puts the current namespace into the environment of each process that this thread starts. Once per thread; `process.env` stays as it is. */

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
-import { sep } from 'node:path'
+import { isAbsolute, sep } from 'node:path'
 import { CustodyError, clock, Deadline } from '@custody/runtime/internals'
-import { type CapturedLocator, captureGlobs, captureRegistry } from '../locators/capture.js'
+import { type CapturedLocator, captureGlobs, captureRegistry, type GlobCapture } from '../locators/capture.js'
 import { writeEvents } from '../report/events.js'
 import { type Scope, type Settlement, teardownFailed } from './scope.js'
 import { applyPolicy, settleLocators } from './settle-locators.js'
@@ -17,22 +17,40 @@ export interface Captured {
 /** Reads the scope's part of the registry and what its globs match. */
 export function capture(scope: Scope): Captured {
   const { file, kind } = scope
-  const { cutShort, locators: found } = captureAll(scope)
-  if (file === null) return { locators: [...scope.held, ...found], cutShort }
-  if (kind === 'sibling') {
-    // All that is registered as its own, and of the globs what lies in its directory: an absolute one is the file's.
-    return { locators: found.filter((each) => each.source === 'registry' || isDueWith(scope, each)), cutShort }
-  }
-  file.held.push(...found.filter((captured) => captured.source === 'glob' && !isDueWith(scope, captured)))
-  return { locators: found.filter((captured) => isDueWith(scope, captured)), cutShort }
+  const { elsewhere, inside, registered } = lookAround(scope)
+  const cutShort = [...inside.cutShort, ...elsewhere.cutShort]
+  if (file === null) return { locators: [...scope.held, ...registered, ...inside.locators, ...elsewhere.locators], cutShort }
+  // What an absolute glob finds is nobody's in particular: the file accounts for it, unless it lies in the scope's own directory.
+  const own = elsewhere.locators.filter((captured) => isDueWith(scope, captured))
+  file.held.push(...elsewhere.locators.filter((captured) => !own.includes(captured)))
+  const due = kind === 'sibling' ? registered : registered.filter((captured) => isDueWith(scope, captured))
+  return { locators: [...due, ...inside.locators, ...own], cutShort }
 }
 
 /** Everything of the scope, whoever accounts for it. */
-export function captureAll({ id, namespace, run }: Scope): Captured {
-  const { cutShort, locators } = captureGlobs(run.options.locators, namespace.isMade ? namespace.dir : null)
-  // What runs inside of a started runtime ends with that.
-  const registered = captureRegistry(run.directory, id).filter(({ namespace: born }) => !/\.r\d+x?\d*(?:\.|$)/.test(born))
-  return { locators: [...registered, ...locators], cutShort }
+export function captureAll(scope: Scope): Captured {
+  const { elsewhere, inside, registered } = lookAround(scope)
+  return {
+    locators: [...registered, ...inside.locators, ...elsewhere.locators],
+    cutShort: [...inside.cutShort, ...elsewhere.cutShort],
+  }
+}
+
+function lookAround({ id, namespace, run }: Scope): {
+  registered: CapturedLocator[]
+  inside: GlobCapture
+  elsewhere: GlobCapture
+} {
+  const globs = run.options.locators
+  return {
+    // What runs inside of a started runtime ends with that.
+    registered: captureRegistry(run.directory, id).filter(({ namespace: born }) => !/\.r\d+x?\d*(?:\.|$)/.test(born)),
+    inside: captureGlobs(
+      globs.filter((glob) => !isAbsolute(glob)),
+      namespace.isMade ? namespace.dir : null,
+    ),
+    elsewhere: captureGlobs(globs.filter(isAbsolute), null),
+  }
 }
 
 /** A runtime that published outside of its test's own directory may serve the next test as well: its file accounts for it. */

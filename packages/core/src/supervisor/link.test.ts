@@ -69,6 +69,15 @@ test('takes an environment that is longer than what a stranger may send', async 
   expect(readFileSync(logs.stdout, 'utf8')).toBe('100001\n')
 })
 
+test('gives a guest an environment that is longer than what a runtime may send', async () => {
+  const started = await startSupervisor()
+  const [starter, guest] = [await open(started), await open(started)]
+  const runtime = { id: `${started.run.id}.shared.r1`, env: { V: 'x'.repeat(200_000) } }
+  expect(await starter.call('share', { key: 'db', fingerprint: 'v1' })).toEqual({ role: 'starter' })
+  await starter.call('shared', { key: 'db', outcome: runtime })
+  expect(await guest.call('share', { key: 'db', fingerprint: 'v1' })).toEqual({ role: 'guest', runtime })
+})
+
 test('rejects with the code of a command that cannot be started', async () => {
   const started = await startSupervisor()
   const link = await open(started)

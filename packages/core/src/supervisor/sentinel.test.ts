@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Identity } from '@custody/runtime'
@@ -14,6 +14,7 @@ import { sendSignal } from '../tree/send-signal.js'
 import { writeJournal } from './journal.js'
 import { SupervisorLink } from './link.js'
 import type { Spawned, SpawnRequest } from './protocol.js'
+import { postSentinel, type Sentinel } from './sentinel.js'
 import { sweepRun } from './sweep.js'
 
 const program = (name: string) => fileURLToPath(new URL(`../../../../test/programs/processes/${name}`, import.meta.url))
@@ -65,6 +66,17 @@ test('goes home when everything has been ended', async () => {
   expect(await started.exited).toEqual({ code: 0, signal: null })
   expect(isAlive(process)).toBe(false)
   expect(await gone(sentinel as Identity)).toBe(true)
+})
+
+test('does not clean up when it was sent home', async () => {
+  const runDirectory = temporaryDirectory()
+  const program = join(runDirectory, 'cleaning-up.cjs')
+  writeFileSync(program, "require('node:fs').writeFileSync(process.argv[3] + '/swept', '')\n")
+  const sentinel = postSentinel(program, runDirectory, newRecord()) as Sentinel
+  expect(isAlive(sentinel.identity)).toBe(true)
+  sentinel.dismiss()
+  expect(await gone(sentinel.identity)).toBe(true)
+  expect(existsSync(join(runDirectory, 'swept'))).toBe(false)
 })
 
 test('is not ended by what ends a session', async () => {

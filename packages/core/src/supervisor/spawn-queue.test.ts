@@ -71,18 +71,20 @@ test('works again after it was empty', async () => {
 
 test('starts nothing more for a client that has gone, though its turn had come in this round', async () => {
   const queue = new SpawnQueue<object>()
-  const { promise, resolve } = later()
+  const [begun, goOn] = [later(), later()]
   const started: string[] = []
   const job = (name: string) => async () => void started.push(name)
-  const first = queue.add(a, job('a1'))
-  const second = queue.add(a, () => promise)
+  void queue.add(a, job('a1'))
+  const second = queue.add(a, () => {
+    begun.resolve()
+    return goOn.promise
+  })
   void queue.add(b, job('b1'))
   void queue.add(b, job('b2'))
-  await first
-  // The round of the second: its client holds it up, and the other one goes.
-  await new Promise(setImmediate)
+  // This round is the second of the one, and the first of the other, who goes while it is held up.
+  await begun.promise
   queue.drop(b)
-  resolve()
+  goOn.resolve()
   await second
   await queue.add(a, job('a3'))
   await queue.add(a, job('a4'))

@@ -273,9 +273,14 @@ test('http: stops while it waits for a server that never answers, and says so', 
   expect(notes.at(-1)).toBe(`http://127.0.0.1:${port}/ no answer`)
 })
 
-test('http: does not wait for the end of an answer that has none', async () => {
-  const port = await listen(http((_, response) => void response.writeHead(200).write('event: x\n')))
+test('http: does not wait for the end of an answer that has none, and hangs up', async () => {
+  const server = http((_, response) => void response.writeHead(200).write('event: x\n'))
+  const closed = new Promise<void>((resolve) => {
+    server.once('connection', (socket: Socket) => socket.once('close', () => resolve()))
+  })
+  const port = await listen(server)
   expect(await probe({ http: { url: `http://127.0.0.1:${port}/` } }).held).toBe(true)
+  await closed
 })
 
 test('http: says of another protocol that it is none', async () => {
