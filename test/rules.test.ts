@@ -80,6 +80,7 @@ const rules: readonly Rule[] = [
       'runtime/src/serve/serve-runtime.ts': 'the date of a locator is for people; nothing is compared with it',
       'core/src/adapter/run.ts': 'runs in the main process; the date of a run is for people',
       'core/src/supervisor/serve.ts': 'runs in a process of its own, without any code of a test',
+      'core/src/supervisor/supervisor.ts': 'runs in a process of its own, without any code of a test',
       'jest/src/global-teardown.ts': 'runs in the main process, and is never due',
     },
     bad: [

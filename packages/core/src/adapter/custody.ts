@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { CustodyError } from '@custody/runtime/errors'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
 import type { StartSpec } from '../launch/start-spec.js'
@@ -102,11 +103,14 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
         return shareIn(scope, definition, call)
       }),
     exec: (file, args = [], options = {}) =>
-      act('exec', async ({ namespace, run }, call) => {
-        const { exec } = await import('../launch/exec.js')
-        const env = { ...call.env, ...namespace.env, ...options.env }
-        return exec(file, args, { ...options, cwd: options.cwd ?? run.root, env })
-      }),
+      act('exec', (scope, call) =>
+        scope.whileStarting(async (signal) => {
+          const { exec } = await import('../launch/exec.js')
+          const { namespace, run } = scope
+          const env = { ...call.env, ...namespace.env, ...options.env }
+          return exec(file, args, { ...options, cwd: resolve(run.root, options.cwd ?? ''), env, signal })
+        }),
+      ),
     runtimes: () =>
       act('runtimes', async (scope) => {
         const { inspectAll } = await import('../scope/inspect.js')

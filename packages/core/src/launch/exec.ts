@@ -39,7 +39,7 @@ const FORCE_AFTER_MS = 1_000
 export async function exec(
   file: string,
   args: readonly string[],
-  options: ExecOptions & { cwd: string; env: Readonly<Record<string, string | undefined>> },
+  options: ExecOptions & { cwd: string; env: Readonly<Record<string, string | undefined>>; signal?: AbortSignal },
 ): Promise<ExecResult> {
   const { cwd, env, input, reject = true, timeout = 0 } = options
   const begun = clock.now()
@@ -59,11 +59,19 @@ export async function exec(
   const output = new OutputCollector(subprocess.stdout, subprocess.stderr)
 
   let timedOut = false
+  let isOverdue = false
+  const end = () => {
+    const isSent = subprocess.kill('SIGTERM')
+    clock.setTimeout(() => subprocess.kill('SIGKILL'), FORCE_AFTER_MS).unref()
+    return isSent
+  }
+  options.signal?.addEventListener('abort', () => {
+    isOverdue = end()
+  })
   const timer =
     timeout > 0
       ? clock.setTimeout(() => {
-          timedOut = subprocess.kill('SIGTERM')
-          clock.setTimeout(() => subprocess.kill('SIGKILL'), FORCE_AFTER_MS).unref()
+          timedOut = end()
         }, timeout)
       : undefined
   const ended = await new Promise<{ exitCode: number | null; signal: NodeJS.Signals | null }>((resolve, fail) => {
@@ -75,6 +83,7 @@ export async function exec(
   await output.drain()
 
   const result: ExecResult = { ...output.texts(), ...ended, timedOut, durationMs: Math.round(clock.now() - begun) }
+  if (isOverdue) throw failed(file, args, result, 'its test ended before it')
   if (reject && (result.exitCode !== 0 || timedOut)) throw failed(file, args, result)
   return result
 }
@@ -92,13 +101,15 @@ function notStarted(file: string, args: readonly string[], cwd: string, cause: E
   )
 }
 
-function failed(file: string, args: readonly string[], result: ExecResult): CustodyError {
+function failed(file: string, args: readonly string[], result: ExecResult, reason?: string): CustodyError {
   const { all, durationMs, exitCode, signal, timedOut } = result
-  const how = timedOut
-    ? `it ran out of time after ${durationMs} ms`
-    : signal
-      ? `it was ended by ${signal}`
-      : `it exited with code ${exitCode}`
+  const how =
+    reason ??
+    (timedOut
+      ? `it ran out of time after ${durationMs} ms`
+      : signal
+        ? `it was ended by ${signal}`
+        : `it exited with code ${exitCode}`)
   const tail = all.trimEnd().split('\n').slice(-20).join('\n')
   return new CustodyError('CUSTODY_COMMAND_FAILED', `Could not run ${[file, ...args].join(' ')}: ${how}.${tail && `\n${tail}`}`, {
     hint: 'see its output above; reject: false gives the result instead.',

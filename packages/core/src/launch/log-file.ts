@@ -17,8 +17,10 @@ export class LogFile {
   /** All of it, from a byte on. */
   text(from = 0): string {
     const parts: Buffer[] = []
+    // Up to where it ends now: a program may write faster than this reads.
+    const end = this.size
     for (let at = from; ; ) {
-      const part = this.read(at)
+      const part = at < end ? this.read(at).subarray(0, end - at) : Buffer.alloc(0)
       if (part.length === 0) return Buffer.concat(parts).toString('utf8')
       parts.push(part)
       at += part.length

@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { SpawnRequest } from '../supervisor/protocol.js'
 import type { Reservation } from './reserve-ports.js'
-import type { StartSpec } from './start-spec.js'
+import { refusal, type StartSpec } from './start-spec.js'
 
 /** Where something is started, as far as its process sees it. */
 export interface SpawnPlace {
@@ -32,7 +33,7 @@ export function spawnRequestOf<P extends string>(
     name: spec.name,
     argv: argvOf(spec, { ports, dir: place.dir, namespace: place.id }),
     shell: spec.shell ?? false,
-    cwd: spec.cwd ?? place.root,
+    cwd: resolve(place.root, spec.cwd ?? ''),
     env: environmentOf(spec, place, ports),
     areStreamsApart: [spec.ready ?? []].flat().some((ready) => 'log' in ready && ready.stream !== undefined),
     stopSignal: spec.stopSignal ?? 'SIGTERM',
@@ -47,8 +48,9 @@ function argvOf<P extends string>(
   { command, shell }: StartSpec<P>,
   given: { ports: Readonly<Record<P, number>>; dir: string; namespace: string },
 ): [string, ...string[]] {
-  const chosen = typeof command === 'function' ? command(given) : command
-  if (typeof chosen !== 'string') return [...chosen] as [string, ...string[]]
+  const chosen: unknown = typeof command === 'function' ? command(given) : command
+  if (Array.isArray(chosen)) return [...chosen] as [string, ...string[]]
+  if (typeof chosen !== 'string') throw refusal('command', chosen, 'a function that returns a list of program and arguments')
   return (shell ? [chosen] : chosen.trim().split(/\s+/)) as [string, ...string[]]
 }
 

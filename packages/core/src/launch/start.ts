@@ -10,7 +10,7 @@ import { findBornHere } from '../tree/find-born-here.js'
 import { LogFile } from './log-file.js'
 import { type Reservation, reservePorts } from './reserve-ports.js'
 import { type SpawnPlace, spawnRequestOf } from './spawn-request.js'
-import { checkSpec, type Ready, type StartSpec } from './start-spec.js'
+import type { Ready, StartSpec } from './start-spec.js'
 import { type Launched, type Runtime, runtimeOf, STOP_MARGIN_MS } from './started-runtime.js'
 import { untilReady, type Watch } from './until-ready.js'
 
@@ -28,11 +28,11 @@ export interface StartPlace extends SpawnPlace {
 /**
  * Starts a runtime and waits until it is ready. Whatever goes wrong, everything that was started has been stopped before this rejects.
  *
- * @throws CUSTODY_INVALID_OPTION, CUSTODY_NO_PORT
+ * @param spec checked by `checkSpec` before
+ * @throws CUSTODY_NO_PORT
  * @throws CUSTODY_START_FAILED with exit code and signal, the addresses tried, and the last lines of its output
  */
 export async function start<P extends string>(spec: StartSpec<P>, place: StartPlace): Promise<Runtime<P>> {
-  checkSpec(spec as StartSpec)
   for (let attempt = 1; ; attempt++) {
     const reservation = await reservePorts(spec.ports ?? [], dirname(place.runDirectory), place.link.locator)
     try {
@@ -83,7 +83,7 @@ async function spawn(request: SpawnRequest, link: SupervisorLink): Promise<Spawn
   } catch (cause) {
     const code = cause instanceof RpcFailure ? (cause.error.data as { code?: unknown } | undefined)?.code : undefined
     const { argv, cwd, name } = request
-    const observed = `Could not start runtime "${name}": ${argv.join(' ')} in ${cwd}: ${code ?? (cause as Error).message}.`
+    const observed = `Could not start runtime "${name}": ${shorten(argv.join(' '))} in ${cwd}: ${code ?? (cause as Error).message}.`
     throw new CustodyError('CUSTODY_START_FAILED', observed, {
       hint: 'check the command, its directory and PATH.',
       facts: { name, argv, cwd, code },
@@ -143,4 +143,9 @@ function withPortsOf<P extends string>(
 ): Readonly<Record<P, number>> {
   const found = Object.entries(match?.groups ?? {}).filter(([, value]) => /^\d{1,5}$/.test(value ?? ''))
   return { ...ports, ...Object.fromEntries(found.map(([name, value]) => [name, Number(value)])) }
+}
+
+/** An argument may be a whole program. */
+function shorten(text: string): string {
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text
 }

@@ -1,9 +1,11 @@
+import { constants } from 'node:os'
 import type { Identity } from '@custody/runtime'
 import { CustodyError, Deadline } from '@custody/runtime/internals'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { Ended, ExitNotice } from '../supervisor/protocol.js'
 import type { LogFile } from './log-file.js'
 import { matches } from './probes/log.js'
+import { refusal } from './start-spec.js'
 
 /** How the first process of a runtime ended. */
 export interface RuntimeExit {
@@ -85,6 +87,7 @@ export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => 
   let ended: Ended | null = null
 
   const signal = async (name: NodeJS.Signals) => {
+    if (!Object.hasOwn(constants.signals, name)) throw refusal('the signal', name, "a signal's name, such as 'SIGTERM'")
     if (await current.link.call<boolean>('signal', { id: current.id, signal: name })) return
     throw new CustodyError('CUSTODY_RUNTIME_EXITED', `Could not send ${name} to runtime "${current.name}": it has exited.`, {
       hint: 'start it again with restart().',
@@ -104,8 +107,15 @@ export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => 
     if (ended !== null && ended.left.length > 0) throw notStopped(name, ended)
     return ended as Ended
   }
+  // Stops and restarts take turns: one that overtakes the other would leave behind what it did not know of.
+  let turn: Promise<unknown> = Promise.resolve()
+  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
+    const acted = turn.then(act, act)
+    turn = acted.catch(() => {})
+    return acted
+  }
   const stop = () => {
-    stopping ??= end().finally(() => current.onStopped())
+    stopping ??= inTurn(() => end().finally(() => current.onStopped()))
     return stopping
   }
 
@@ -141,12 +151,13 @@ export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => 
       waitFor: (pattern, options) => waitForLog(current, pattern, options),
     },
     stop,
-    async restart() {
-      await end()
-      current = await relaunch()
-      stopping = null
-      ended = null
-    },
+    restart: () =>
+      inTurn(async () => {
+        await end()
+        current = await relaunch()
+        stopping = null
+        ended = null
+      }),
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     kill: signal,

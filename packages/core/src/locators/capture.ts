@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { hasCode, isInScope, type Locator, readLocator } from '@custody/runtime/internals'
+import { CustodyError, hasCode, isInScope, type Locator, readLocator } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import { walkGlob } from './walk-glob.js'
 
@@ -66,8 +66,12 @@ export function captureFile(path: string, source: CapturedLocator['source']): Ca
 }
 
 function list(directory: string): string[] {
-  // Without it the run has ended.
-  return orNullIfMissing(() => readdirSync(directory)) ?? []
+  const names = orNullIfMissing(() => readdirSync(directory))
+  if (names !== null) return names
+  throw new CustodyError('CUSTODY_REGISTRY_UNREADABLE', `Could not read the registry ${directory}: it is gone.`, {
+    hint: 'see what removed it: nothing of this run can be accounted for without it.',
+    facts: { directory },
+  })
 }
 
 function orNullIfMissing<T>(read: () => T): T | null {

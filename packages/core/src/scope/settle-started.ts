@@ -77,7 +77,7 @@ function unexpectedExits(scope: Scope, link: SupervisorLink, all: readonly Ended
     const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`
     const error = new CustodyError(
       'CUSTODY_RUNTIME_EXITED',
-      `Could not keep runtime "${name}" for ${scope.name}: ${how}, and nobody had asked it to.\n${tail()}`,
+      `Could not keep runtime "${name}" for ${scope.name}: ${how}, and nobody had asked it to.\n${tail() || '  (no output)'}`,
       {
         hint: "see its last lines above; onExit: 'ignore' is for one that may leave by itself.",
         facts: { name, code, signal },

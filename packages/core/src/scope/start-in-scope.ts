@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CustodyError } from '@custody/runtime/internals'
 import { LogFile } from '../launch/log-file.js'
 import { type StartPlace, start } from '../launch/start.js'
-import type { StartSpec } from '../launch/start-spec.js'
+import { checkSpec, type StartSpec } from '../launch/start-spec.js'
 import { type Launched, type Runtime, runtimeOf, STOP_MARGIN_MS } from '../launch/started-runtime.js'
 import type { SpawnSite } from '../namespace/birth.js'
 import type { SupervisorLink } from '../supervisor/link.js'
@@ -36,6 +36,7 @@ export async function startIn<P extends string>(
   spec: StartSpec<P>,
   { env, signal, site }: Call,
 ): Promise<Runtime<P>> {
+  checkSpec(spec as unknown as StartSpec)
   const id = `${scope.id}.r${scope.nextNumber()}`
   const link = await scope.lease()
   const runtime = await start(spec, placeOf(scope, link, { id, scope: scope.id, name: spec.name, env, signal }))
@@ -52,7 +53,8 @@ export async function shareIn<P extends string>(
   definition: Definition<P>,
   { env, site }: CallPlace,
 ): Promise<Shared<P>> {
-  const { scope: width, ...spec } = definition
+  const { scope: width, ...spec } = definition ?? {}
+  checkSpec(spec as unknown as StartSpec)
   if (!WIDTHS.includes(width)) throw wrongScope(definition.name, width)
   const owner = ownerOf(scope, width)
   const key = `${owner} ${scope.run.project} ${definition.name}`

@@ -8,6 +8,7 @@ import { sinceOf } from '../tree/birthmark.js'
 import { findCommonHelpers } from '../tree/common-helpers.js'
 import { findBornHere } from '../tree/find-born-here.js'
 import { stopTree } from '../tree/stop-tree.js'
+import { cutLog } from './cut-log.js'
 import { writeJournal } from './journal.js'
 import { ManagedProcess } from './managed-process.js'
 import type { Attachment, Ended, ExitNotice, ShareAnswer, SharedRuntime, Spawned, SpawnRequest, Swept } from './protocol.js'
@@ -29,6 +30,9 @@ export interface SupervisorOptions {
   /** Milliseconds for each tree when the runner or a worker has gone. */
   readonly lastGraceMs: number
 }
+
+/** How often it is looked how long the logs have grown, in milliseconds. */
+const LOG_LOOK_MS = 250
 
 /** What the end of a run came to. */
 export interface SupervisorEnd {
@@ -58,6 +62,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions, onEnd: (end: SupervisorEnd) => void) {
     this.#options = options
     this.#onEnd = onEnd
+    setInterval(() => this.#cutLogs(), LOG_LOOK_MS).unref()
   }
 
   /** Whether the runner's main process has been here. */
@@ -158,6 +163,12 @@ export class Supervisor {
     const swept = this.#swept
     this.#swept = []
     return swept
+  }
+
+  #cutLogs(): void {
+    for (const { spawned } of this.#processes.values()) {
+      for (const path of new Set([spawned.logs.stdout, spawned.logs.stderr])) cutLog(path)
+    }
   }
 
   share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {

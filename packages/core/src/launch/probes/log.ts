@@ -36,6 +36,8 @@ export async function* matches(
   for (let at = since; !signal.aborted; ) {
     const part = log.read(at)
     if (part.length === 0) {
+      // It was cut because it had grown too long: what comes now stands behind its new end.
+      at = Math.min(at, log.size)
       await log.changed(signal)
       continue
     }
