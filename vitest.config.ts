@@ -1,8 +1,13 @@
 import { defineConfig } from 'vitest/config'
 
+/** Whole runs that are killed and whole trees that are stopped, each with its own seconds of grace: `.ci/run` runs them by themselves. */
+const slow = ['test/contract/killed.test.ts', 'test/contract/trees.test.ts']
+const isSlowRun = process.env.CUSTODY_TEST_SLOW === '1'
+
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
+    include: isSlowRun ? slow : ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', ...(isSlowRun ? [] : slow)],
     testTimeout: 60_000,
     // The tests wait more than they work.
     maxWorkers: '100%',
