@@ -80,14 +80,22 @@ export const custody: Custody = {
 
 function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
   // Scope and environment are taken before the first await: afterwards the test may be over. Errors lead to the line of the call, not to ours.
-  const act = async <T>(verb: keyof ScopeMembers, body: (scope: Scope, call: CallPlace) => Promise<T>): Promise<T> => {
+  const act = <T>(verb: keyof ScopeMembers, body: (scope: Scope, call: CallPlace) => Promise<T>): Promise<T> => {
     const site = captureSite(members[verb])
-    try {
-      return await body(scopeFor(verb), { env: callersEnv(), site })
-    } catch (error) {
-      if (error instanceof CustodyError) leadTo(site, error)
-      throw error
+    const begin = async (): Promise<T> => {
+      let scope: Scope | null = null
+      try {
+        scope = scopeFor(verb)
+        return await body(scope, { env: callersEnv(), site })
+      } catch (error) {
+        if (error instanceof CustodyError) leadTo(site, error)
+        // The test has ended and says it itself: that nobody waits for it any more is no second error.
+        if (scope?.isOver) acting.catch(() => {})
+        throw error
+      }
     }
+    const acting = begin()
+    return acting
   }
   const members: ScopeMembers = {
     start: (spec) =>

@@ -111,7 +111,7 @@ async function giveUp(request: SpawnRequest, spawned: Spawned, watch: Watch, lin
     ...left.map(({ pid }) => `  pid ${pid} is still alive`),
   ]
   return new CustodyError('CUSTODY_START_FAILED', `Could not start runtime "${request.name}": ${how}.\n${lines.join('\n')}`, {
-    hint: status === undefined ? 'see what it waits for, or raise readyMs.' : 'see its last lines above.',
+    hint: hintFor(watch),
     facts: {
       name: request.name,
       argv: request.argv,
@@ -123,6 +123,13 @@ async function giveUp(request: SpawnRequest, spawned: Spawned, watch: Watch, lin
     },
     cause: watch.cause,
   })
+}
+
+function hintFor({ exit, problem }: Watch): string {
+  if (exit !== null) return 'see its last lines above.'
+  return problem?.startsWith('its test ended')
+    ? 'await it in the test, and see what it waits for.'
+    : 'see what it waits for, or raise readyMs.'
 }
 
 function tailOf({ logs }: Spawned): string {
