@@ -9,8 +9,11 @@ export const darwin: Platform = {
 
   readInitialVariable(pid, name) {
     // -E appends the environment where the system shows it; without a mark that it was shown, absence means nothing.
+    const command = ps('-ww', '-o', 'command=', '-p', String(pid)).trimEnd()
     const line = ps('-E', '-ww', '-o', 'command=', '-p', String(pid))
-    const value = new RegExp(`(?:^| )${name}=(\\S*)`).exec(line)?.[1]
+    // An argument may look like a variable: only what follows the command line is the environment.
+    if (command === '' || !line.startsWith(command)) return 'unreadable'
+    const value = new RegExp(`(?:^| )${name}=(\\S*)`).exec(line.slice(command.length))?.[1]
     return value === undefined ? 'unreadable' : { value }
   },
 

@@ -1,6 +1,7 @@
+import { constants } from 'node:os'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, seeStart } from '@custody/runtime/internals'
-import { platform } from '../platform/index.js'
+import { platform, spawnStyle } from '../platform/index.js'
 
 /** Whom a signal may go to: one process, or the group of a leader that has not been reaped. */
 export type SignalTarget =
@@ -26,10 +27,12 @@ export function sendSignal(signal: NodeJS.Signals, target: SignalTarget): boolea
   if (!Number.isSafeInteger(pid) || pid <= 1 || pid === ownIdentity().pid || start === null) return false
   // A leader that has exited holds its group's number until it is reaped: only after that may the kernel give it to a stranger's.
   const isStill = target.kind === 'group' ? platform.holdsNumber(pid, start) : seeStart(pid) === start
-  if (!isStill) return false
+  // Windows knows neither groups nor a signal to stop and to go on.
+  if (!isStill || (isPausing(signal) && !Object.hasOwn(constants.signals, signal))) return false
+  const number = target.kind === 'group' && spawnStyle.isDetached ? -pid : pid
   witness(signal, target)
   try {
-    process.kill(target.kind === 'group' ? -pid : pid, signal)
+    process.kill(number, signal)
     return true
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -37,4 +40,8 @@ export function sendSignal(signal: NodeJS.Signals, target: SignalTarget): boolea
     if (code === 'ESRCH' || code === 'EPERM') return false
     throw error
   }
+}
+
+function isPausing(signal: NodeJS.Signals): boolean {
+  return signal === 'SIGSTOP' || signal === 'SIGCONT'
 }

@@ -8,7 +8,8 @@ export const windows: RuntimePlatform = {
   hasUnixSockets: false,
 
   readStart(pid) {
-    const script = `$p = Get-Process -Id ${pid} -ErrorAction SilentlyContinue; if ($p) { $p.StartTime.ToFileTimeUtc() }`
+    // As in the core's process table: another source would round the same moment differently.
+    const script = `(Get-CimInstance Win32_Process -Filter "ProcessId = ${pid}").CreationDate.ToFileTimeUtc()`
     const start = execFileSync('powershell.exe', ['-NoProfile', '-NonInteractive', '-Command', script], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
