@@ -62,6 +62,11 @@ describeRunners('a started runtime', (runner) => {
           await log.waitFor(/./, { since: length })
           expect(await crash()).toEqual({ code: null, signal: 'SIGKILL', expected: true })
         })
+        test('listens on the other family', async () => {
+          const { pid, url } = await custody.start({ ...api, command: ['node', server, '::1'] })
+          expect(url.startsWith('http://[::1]:')).toBe(true)
+          expect(await ask(url)).toBe(String(pid))
+        })
         test('is restarted', async () => {
           const db = await custody.start(api)
           const before = { pid: db.pid, url: db.url }
@@ -97,6 +102,9 @@ describeRunners('a started runtime', (runner) => {
   test('of a run is one for all who ask, and refuses another definition of its name', () => passed('is shared'))
   test('of a run serves the next test too', () => passed('is still shared'))
   test('can be paused, resumed and crashed', () => passed('is paused, resumed and crashed'))
+  // B65
+  test('may listen on either loopback address, and its URL names the one that answered', () =>
+    passed('listens on the other family'))
   test('can be restarted, and keeps its ports', () => passed('is restarted'))
   test('may leave by itself where that is said', () => passed('may exit by itself'))
 

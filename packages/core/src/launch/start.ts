@@ -69,7 +69,17 @@ async function launchOnce<P extends string>(
   })
   if (watch.problem !== null) throw await giveUp(request, spawned, watch, link)
   return {
-    ...{ id, name: spec.name, match: watch.match, env: request.env, dir: place.dir, graceMs: request.graceMs, link, exit },
+    ...{
+      id,
+      name: spec.name,
+      match: watch.match,
+      host: watch.host,
+      env: request.env,
+      dir: place.dir,
+      graceMs: request.graceMs,
+      link,
+      exit,
+    },
     identity: spec.daemonizes ? adopt(request, spawned) : spawned.identity,
     log: new LogFile(spawned.logs.stdout),
     onStopped: release,

@@ -35,7 +35,7 @@ export interface Runtime<P extends string = string> extends AsyncDisposable {
   readonly pid: number
   readonly identity: Identity
   readonly instance: string
-  /** `http://127.0.0.1:<first port>`; empty without ports. */
+  /** `http://<host>:<first port>`, with the loopback address that answered, by default 127.0.0.1; empty without ports. */
   readonly url: string
   readonly ports: Readonly<Record<P, number>>
   /** What the log probe matched; null without one. */
@@ -64,6 +64,8 @@ export interface Launched<P extends string> {
   readonly identity: Identity
   readonly ports: Readonly<Record<P, number>>
   readonly match: RegExpMatchArray | null
+  /** The loopback address that answered on its ports. */
+  readonly host: string
   readonly env: Readonly<Record<string, string>>
   readonly dir: string
   readonly log: LogFile
@@ -123,7 +125,9 @@ export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => 
     name: first.name,
     dir: first.dir,
     env: first.env,
-    url: urlOf(first.ports),
+    get url() {
+      return urlOf(current)
+    },
     get pid() {
       return current.identity.pid
     },
@@ -171,9 +175,9 @@ export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => 
   }
 }
 
-function urlOf(ports: Readonly<Record<string, number>>): string {
+function urlOf({ host, ports }: Pick<Launched<string>, 'host' | 'ports'>): string {
   const [first] = Object.values(ports)
-  return first === undefined ? '' : `http://127.0.0.1:${first}`
+  return first === undefined ? '' : `http://${host.includes(':') ? `[${host}]` : host}:${first}`
 }
 
 export function notStopped(name: string, { left, tookMs }: Pick<Ended, 'left' | 'tookMs'>): CustodyError {

@@ -6,6 +6,7 @@ import { birthmarkOf } from '../tree/birthmark.js'
 import { fileIdOf } from '../tree/file-id.js'
 import { LogFile } from './log-file.js'
 import { ownsPort } from './owner-of-port.js'
+import { LOOPBACK } from './probes/connect.js'
 import { describeReady, probeOf } from './probes/index.js'
 import type { ProbeContext } from './probes/probe.js'
 import type { Ready } from './start-spec.js'
@@ -17,6 +18,8 @@ export interface Watch {
   /** What broke a probe, where that is the problem. */
   readonly cause?: unknown
   readonly match: RegExpMatchArray | null
+  /** The loopback address that answered on its ports. */
+  readonly host: string
   /** What each condition has seen last. */
   readonly observed: readonly string[]
   readonly exit: ExitNotice | null
@@ -39,6 +42,7 @@ export async function untilReady(request: SpawnRequest, spawned: Spawned, option
   const over = new AbortController()
   const observed = conditions.map(() => '')
   let match: RegExpMatchArray | null = null
+  let host = LOOPBACK[0] as string
   const context = contextOf(request, spawned, options, over.signal)
   const probes = conditions.map((condition, at) =>
     probeOf(condition)({
@@ -49,6 +53,9 @@ export async function untilReady(request: SpawnRequest, spawned: Spawned, option
       },
       matched: (found) => {
         match = found
+      },
+      answered: (by) => {
+        host = by
       },
     }),
   )
@@ -76,7 +83,7 @@ export async function untilReady(request: SpawnRequest, spawned: Spawned, option
   over.abort()
   // Some say only now why they did not hold.
   await Promise.allSettled(probes)
-  return { exit: null, ...outcome, match, observed: observed.filter(Boolean) }
+  return { exit: null, ...outcome, match, host, observed: observed.filter(Boolean) }
 }
 
 interface Outcome {
@@ -95,7 +102,7 @@ function contextOf(
   { identity, logs }: Spawned,
   { ports }: WatchOptions,
   signal: AbortSignal,
-): Omit<ProbeContext, 'note' | 'matched'> {
+): Omit<ProbeContext, 'note' | 'matched' | 'answered'> {
   const mark = birthmarkOf(request.id, [logs.stdout, logs.stderr].map(fileIdOf), identity)
   const [first] = Object.values(ports)
   return {

@@ -128,8 +128,9 @@ function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSit
 }
 
 function sharedOf(runtime: Runtime<string>): SharedRuntime {
-  const { dir, env, identity, instance, log, match, ports } = runtime
+  const { dir, env, identity, instance, log, match, ports, url } = runtime
   return {
+    ...(url !== '' && { host: new URL(url).hostname.replace(/[[\]]/g, '') }),
     id: instance,
     identity,
     dir,
@@ -142,9 +143,9 @@ function sharedOf(runtime: Runtime<string>): SharedRuntime {
 }
 
 function guest<P extends string>(scope: Scope, spec: StartSpec<P>, link: SupervisorLink, shared: SharedRuntime): Runtime<P> {
-  const { dir, env, groups, id, identity, logs, match, ports } = shared
+  const { dir, env, groups, host = '127.0.0.1', id, identity, logs, match, ports } = shared
   const launched: Launched<P> = {
-    ...{ id, name: spec.name, identity, dir, env, link },
+    ...{ id, name: spec.name, identity, dir, env, host, link },
     ports: ports as Readonly<Record<P, number>>,
     match:
       match &&

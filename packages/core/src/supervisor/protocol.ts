@@ -79,6 +79,8 @@ export interface SharedRuntime extends Spawned {
   readonly id: NamespaceId
   readonly dir: string
   readonly env: Readonly<Record<string, string>>
+  /** The loopback address that who started it has seen answer; by default 127.0.0.1. */
+  readonly host?: string
   readonly ports: Readonly<Record<string, number>>
   readonly match: readonly string[] | null
   readonly groups: Readonly<Record<string, string>> | null

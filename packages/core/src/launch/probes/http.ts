@@ -25,8 +25,10 @@ export function httpProbe(target: string | { readonly url: string; readonly stat
     return retry(context.signal, async () => {
       const answers = await Promise.all(targets.map((each) => ask(each, context)))
       context.note(targets.map((each, at) => `${each.href} ${answers[at]}`).join(', '))
-      if (!answers.some((answer) => typeof answer === 'number' && isRight(answer))) return false
-      return !isRelative || isOwn(context, Number(port))
+      const at = answers.findIndex((answer) => typeof answer === 'number' && isRight(answer))
+      if (at < 0 || (isRelative && !isOwn(context, Number(port)))) return false
+      if (isRelative) context.answered(LOOPBACK[at] as string)
+      return true
     })
   }
 }

@@ -9,8 +9,10 @@ export function portProbe(name: string): Probe {
       const outcomes = await Promise.all(LOOPBACK.map((host) => tryConnect({ host, port }, context.signal)))
       for (const outcome of outcomes) if (typeof outcome !== 'string') outcome.destroy()
       context.note(LOOPBACK.map((host, at) => `${host}:${port} ${describe(outcomes[at])}`).join(', '))
-      if (outcomes.every((outcome) => typeof outcome === 'string')) return false
-      return isOwn(context, port)
+      const host = LOOPBACK.find((_, at) => typeof outcomes[at] !== 'string')
+      if (host === undefined || !isOwn(context, port)) return false
+      context.answered(host)
+      return true
     })
   }
 }

@@ -16,6 +16,8 @@ export interface ProbeContext {
   readonly signal: AbortSignal
   /** What was seen last, for the message of a probe that never held. */
   note(observed: string): void
+  /** Which loopback address answered on a port of the runtime's own. */
+  answered(host: string): void
   /** What a log line said. */
   matched(match: RegExpMatchArray): void
 }

@@ -37,7 +37,13 @@ function probe(ready: Ready, changes: Partial<ProbeContext> = {}): Probing {
   let look = () => {}
   const probing = probeOf(ready)({
     ...{ ports: {}, url: null, cwd: directory, env: { PATH: process.env['PATH'] ?? '' }, logs: { stdout, stderr } },
-    ...{ ownsPort: () => true, owns: () => true, signal: over.signal, matched: (match) => void matched.push(match) },
+    ...{
+      ownsPort: () => true,
+      owns: () => true,
+      signal: over.signal,
+      matched: (match) => void matched.push(match),
+      answered: () => {},
+    },
     note: (text) => {
       notes.push(text)
       look()
