@@ -54,8 +54,7 @@ export async function exec(
     cleanup: true,
     ...(input === undefined ? { stdin: 'ignore' } : { input }),
   })
-  // Its promise waits for the end of the output, which a daemon may hold for ever.
-  subprocess.catch(() => undefined)
+  // Its promise never rejects, and waits for the end of the output, which a daemon may hold for ever.
   const output = new OutputCollector(subprocess.stdout, subprocess.stderr)
 
   let timedOut = false

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readFileSync, readlinkSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Deadline, ownIdentity } from '@custody/runtime/internals'
@@ -77,6 +77,14 @@ test('leaves when its runner has gone', async () => {
   const { exited, link } = await launch()
   link.close()
   expect(await exited).toEqual([0, null])
+})
+
+test('leaves also when it cannot write what it has ended, and its log says why', async () => {
+  const { exited, link, runDirectory } = await launch()
+  mkdirSync(join(runDirectory, 'ended.jsonl'))
+  link.close()
+  expect(await exited).toEqual([0, null])
+  expect(readFileSync(join(runDirectory, 'supervisor.log'), 'utf8')).toContain('EISDIR')
 })
 
 test('goes on when the terminal of its runner sends signals', async () => {

@@ -40,11 +40,11 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
   const supervisor = new Supervisor(
     { runId: run.id, runDirectory, runner: run.runner, lastGraceMs },
     ({ ended, isComplete, swept }) => {
-      recordEnded(runDirectory, [...ended, ...swept])
       if (isComplete) sentinel?.dismiss()
       protocol.close()
-      // The peers read the last words in a turn of their own.
+      // The peers read the last words in a turn of their own. It leaves also when nothing can be written.
       setImmediate(() => process.exit(0))
+      recordEnded(runDirectory, [...ended, ...swept])
     },
   )
   process.on('SIGTERM', () => void supervisor.end())

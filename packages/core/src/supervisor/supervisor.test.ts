@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { newFileId, newRunId } from '../namespace/namespace-id.js'
 import { readJournal } from './journal.js'
 import type { Ended, ExitNotice, SpawnRequest } from './protocol.js'
-import { type Client, Supervisor } from './supervisor.js'
+import { type Client, Supervisor, type SupervisorEnd } from './supervisor.js'
 
 const program = (name: string) => fileURLToPath(new URL(`../../../../test/programs/processes/${name}`, import.meta.url))
 const isAlive = ({ pid, start }: Identity) => start !== null && runtimePlatform.readStart(pid) === start
@@ -205,4 +205,14 @@ test('has the next in line start a shared runtime whose starter has gone', async
   const waiting = supervisor.share(second, 'db', 'v1')
   first.leave()
   expect(await waiting).toEqual({ role: 'starter' })
+})
+
+test('tells once that the run is over when its end fails, and that it is not complete', async () => {
+  const ends: SupervisorEnd[] = []
+  const options = { runId: newRunId(null), runDirectory: temporaryDirectory(), runner: ownIdentity(), lastGraceMs: 0 }
+  const supervisor = new Supervisor(options, (end) => ends.push(end))
+  vi.spyOn(supervisor, 'settle').mockRejectedValue(new Error('broken'))
+  await expect(supervisor.end()).rejects.toThrow('broken')
+  await expect(supervisor.end()).rejects.toThrow('broken')
+  expect(ends).toEqual([{ ended: [], swept: [], isComplete: false }])
 })

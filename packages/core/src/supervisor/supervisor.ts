@@ -189,14 +189,12 @@ export class Supervisor {
     const { lastGraceMs, runId } = this.#options
     // One that is being started right now has no process yet that could be found.
     await this.#starting
-    try {
-      const ended = await this.#endScope(runId, lastGraceMs)
-      this.#onEnd({ ended, swept: this.#swept, isComplete: true })
-    } catch (error) {
+    const ended = await this.#endScope(runId, lastGraceMs).catch((error: unknown) => {
       // It leaves all the same, and the sentinel looks once more.
       this.#onEnd({ ended: [], swept: this.#swept, isComplete: false })
       throw error
-    }
+    })
+    this.#onEnd({ ended, swept: this.#swept, isComplete: true })
   }
 
   /** A file has ended, or its worker has died: the run will tell what was still there. */
