@@ -264,7 +264,8 @@ ${shared}`,
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const own = /^(VITEST|JEST|CUSTODY|NODE_OPTIONS|NODE_ENV|TEST$|MODE$|PROD$|DEV$|SSR$|BASE_URL$|XDG_RUNTIME_DIR)/
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)))
-  return { ...env, NO_COLOR: '1', CI: 'true' }
+  const level = process.env['CUSTODY_CONTRACT_LEVEL']
+  return { ...env, NO_COLOR: '1', CI: 'true', ...(level !== undefined && { CUSTODY_LEVEL: level }) }
 }
 
 function readLines(path: string): string[] {

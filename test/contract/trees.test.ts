@@ -46,9 +46,11 @@ const kinds = {
 } as const
 
 describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) => {
-  describe('a tree that is stopped', () => {
+  // With what a machine has beyond plain Node, and without it.
+  describe.each(['0', '1', '2'])('a tree that is stopped, at level %s at most', (level) => {
     const suite = shareSuite(runner, () => ({
       args: ['--maxWorkers=2'],
+      env: { CUSTODY_LEVEL: level },
       files: {
         kinds: `
           ${trees}
@@ -197,6 +199,8 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
   describe('a tree whose dead nobody reaps', () => {
     const suite = shareSuite(runner, () => ({
       wrapper: ['python3', join(programs, 'reaping-nobody.py')],
+      // From level 1 on the supervisor reaps them.
+      env: { CUSTODY_LEVEL: '0' },
       files: {
         zombies: `
           ${trees}

@@ -23,6 +23,7 @@ import { accountFor, applyPolicy, settleLocators } from '../scope/settle-locator
 import { settleEnded } from '../scope/settle-started.js'
 import { timeLimits } from '../scope/time-limits.js'
 import { sweepDeadRuns } from '../supervisor/dead-runs.js'
+import type { Level } from '../supervisor/means.js'
 import type { Swept } from '../supervisor/protocol.js'
 import { RunSupervisor } from '../supervisor/run-supervisor.js'
 
@@ -52,6 +53,7 @@ export interface Run {
  */
 export async function openRun(options: unknown, root: string): Promise<Run> {
   const resolved = parseOptions(options)
+  const mostLevel = readMostLevel(process.env['CUSTODY_LEVEL'])
   const [base, storageBase] = [shortBaseDirectory(), temporaryBaseDirectory()]
   const directory = await newDirectory(base)
   const storage = base === storageBase ? directory : await newDirectory(storageBase)
@@ -60,7 +62,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   const runner = ownIdentity()
   const handle: RunHandle = { id: newRunId(outer), directory, storage, runner, root, project: '', slot: '0', options: resolved }
   const supervisor = RunSupervisor.start(directory, {
-    ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, storage, root },
+    ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, storage, root, mostLevel },
     created: new Date().toISOString(),
   })
   // Nobody waits for it: what it finds is told at the end.
@@ -100,6 +102,16 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   }
 }
 
+/** @throws CUSTODY_INVALID_OPTION */
+function readMostLevel(given: string | undefined): Level {
+  const level = ([0, 1, 2] as const).find((each) => String(each) === (given || '2'))
+  if (level !== undefined) return level
+  throw new CustodyError('CUSTODY_INVALID_OPTION', `Could not read CUSTODY_LEVEL: it is ${JSON.stringify(given)}.`, {
+    hint: 'give 0, 1 or 2, or leave it out.',
+    facts: { option: 'CUSTODY_LEVEL' },
+  })
+}
+
 /** Ends what was for the whole run, and what a file could not: its worker may have died before. */
 async function settleRest(run: RunHandle, supervisor: RunSupervisor): Promise<CustodyError[]> {
   const started = settleEnded(await supervisor.settle(), run.options, null)
@@ -116,6 +128,8 @@ async function settleRest(run: RunHandle, supervisor: RunSupervisor): Promise<Cu
   const { faults, findings } = await settleLocators(settler, null, look, time)
   const { events, failures } = applyPolicy(findings, run.options)
   const swept = await supervisor.sweep()
+  const reached = await supervisor.means()
+  if (reached !== null && readEvents(run.directory).length > 0) events.push({ type: 'level', ...reached })
   events.push(...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command }) as const))
   writeEvents(run.directory, events)
   return [

@@ -5,7 +5,9 @@ import type { Platform, ProcessEntry } from './index.js'
 export const darwin: Platform = {
   readProcess: (pid) => parse(ps('-o', 'pid=,ppid=,state=,lstart=,comm=', '-p', String(pid)))[0] ?? null,
   holdsNumber: (pid, start) => darwin.readProcess(pid)?.start === start,
-  listProcesses: () => parse(ps('-ax', '-o', 'pid=,ppid=,state=,lstart=,comm=')),
+  listProcesses: (except = new Set()) =>
+    parse(ps('-ax', '-o', 'pid=,ppid=,state=,lstart=,comm=')).filter(({ pid }) => !except.has(pid)),
+  listChildren: () => null,
 
   readInitialVariable(pid, name) {
     // -E appends the environment where the system shows it; without a mark that it was shown, absence means nothing.

@@ -2,6 +2,9 @@ import { darwin } from './darwin.js'
 import { linux } from './linux.js'
 import { windows } from './windows.js'
 
+export { ControlGroups, groupOfRun, membersOf, removeGroups } from './control-groups.js'
+export { currentNative, enableNative, type HeldProcess, type Mechanism, type Native } from './native/index.js'
+
 /** A live process as the kernel tells of it. Zombies are none. */
 export interface ProcessEntry {
   readonly pid: number
@@ -21,8 +24,10 @@ export interface Platform {
   readProcess(pid: number): ProcessEntry | null
   /** Whether a number is still that of the process which started then: alive, or a zombie that its parent has not reaped. */
   holdsNumber(pid: number, start: string): boolean
-  /** All processes that this user may know of. */
-  listProcesses(): ProcessEntry[]
+  /** All processes that this user may know of, but for those with these numbers. */
+  listProcesses(except?: ReadonlySet<number>): ProcessEntry[]
+  /** The numbers of the children of this process, zombies among them; null where the platform does not tell at once. */
+  listChildren(): number[] | null
   /** From the initial environment. A program may have overwritten it: absence proves nothing. */
   readInitialVariable(pid: number, name: string): InitialVariable
   /** Whether a process has one of these files open for writing. Who only reads a log, as a pager or a test does, was not born of it. */

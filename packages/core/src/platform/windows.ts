@@ -5,7 +5,8 @@ import type { Platform, ProcessEntry } from './index.js'
 export const windows: Platform = {
   readProcess: (pid) => query(`ProcessId = ${pid}`)[0] ?? null,
   holdsNumber: (pid, start) => windows.readProcess(pid)?.start === start,
-  listProcesses: () => query(''),
+  listProcesses: (except = new Set()) => query('').filter(({ pid }) => !except.has(pid)),
+  listChildren: () => null,
   // Another process's environment cannot be read without native code here.
   readInitialVariable: () => 'unreadable',
   // Needs native code here.

@@ -10,6 +10,8 @@ export type RunEvent =
   | { readonly type: 'warning'; readonly text: string }
   /** A process that nobody had accounted for, and that ended with the run. */
   | { readonly type: 'swept'; readonly pid: number; readonly command: readonly string[] }
+  /** How surely it was known what was born of what; see docs/how-it-works.md. */
+  | { readonly type: 'level'; readonly level: 0 | 1 | 2; readonly mechanisms: readonly string[] }
 
 export function writeEvents(runDirectory: string, events: readonly RunEvent[]): void {
   if (events.length === 0) return

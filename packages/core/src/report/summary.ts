@@ -15,6 +15,8 @@ export interface Summary {
   readonly retired: number
   readonly exitsObserved: number
   readonly forced: number
+  /** How surely it was known what was born of what: 0 to 2. Null when nothing was started. */
+  readonly level: 0 | 1 | 2 | null
 }
 
 export function summarize(events: readonly RunEvent[]): Summary {
@@ -33,6 +35,7 @@ export function summarize(events: readonly RunEvent[]): Summary {
     retired: exited.filter(({ verdict }) => verdict === 'owned').length,
     exitsObserved: exited.length,
     forced: receipts.filter(({ forced }) => forced).length,
+    level: events.findLast((event) => event.type === 'level')?.level ?? null,
   }
 }
 
@@ -53,6 +56,7 @@ export function formatSummary(events: readonly RunEvent[]): string {
     ...(['foreign', 'unproven', 'unreachable', 'gone', 'invalid'] as const)
       .filter((verdict) => summary[verdict] > 0)
       .map((verdict) => `${grouped(summary[verdict])} ${verdict}`),
+    ...(summary.level === null ? [] : [`level ${summary.level}`]),
   ]
   const foreign = events.flatMap((event) =>
     event.type === 'receipt' && event.receipt.verdict === 'foreign'

@@ -3,12 +3,13 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { clock, Deadline, ownIdentity, seeStart } from '@custody/runtime/internals'
-import { spawnStyle } from '../platform/index.js'
-import { birthmarkOf } from '../tree/birthmark.js'
+import { currentNative, type HeldProcess, spawnStyle } from '../platform/index.js'
+import { type Birthmark, birthmarkOf } from '../tree/birthmark.js'
 import { type FileId, fileIdOf } from '../tree/file-id.js'
 import { findBornHere } from '../tree/find-born-here.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { type Leader, stopTree } from '../tree/stop-tree.js'
+import { noteChild } from './orphans.js'
 import type { Ended, ExitStatus, Spawned, SpawnRequest } from './protocol.js'
 
 /** A runtime that the supervisor has started and is the parent of. */
@@ -19,17 +20,33 @@ export class ManagedProcess implements Leader {
   /** Resolves when its first process has exited. */
   readonly exited: Promise<ExitStatus>
   exit: ExitStatus | null = null
+  readonly held: HeldProcess | null
   #isAskedToStop = false
   readonly #child: ChildProcess
+  readonly #group: string | undefined
   #stopping: Promise<Ended> | null = null
   /** When it must have obeyed at the latest. */
   #obeyBy = Deadline.after(Infinity)
 
-  private constructor(request: SpawnRequest, child: ChildProcess, spawned: Spawned, files: readonly FileId[]) {
+  private constructor(
+    request: SpawnRequest,
+    {
+      child,
+      files,
+      group,
+      held,
+      spawned,
+    }: Pick<ManagedProcess, 'files' | 'held' | 'spawned'> & {
+      readonly child: ChildProcess
+      readonly group: string | undefined
+    },
+  ) {
     this.request = request
     this.spawned = spawned
     this.files = files
+    this.held = held
     this.#child = child
+    this.#group = group
     this.exited = new Promise((resolve) => {
       // Not 'close': a helper that holds an inherited pipe would hold it for ever.
       child.once('exit', (code, signal) => {
@@ -41,9 +58,10 @@ export class ManagedProcess implements Leader {
 
   /**
    * Starts a command. Its output goes to files, not to pipes: nothing blocks when nobody reads, and what daemonizes holds nobody.
+   * @param group the control group that it is put into, where there are any
    * @throws {Error} Node's, with `code`, when there is no such command or directory
    */
-  static async start(request: SpawnRequest, logDirectory: string): Promise<ManagedProcess> {
+  static async start(request: SpawnRequest, logDirectory: string, group?: string): Promise<ManagedProcess> {
     mkdirSync(logDirectory, { recursive: true, mode: 0o700 })
     const stem = join(logDirectory, request.id)
     const logs = { stdout: `${stem}.log`, stderr: request.areStreamsApart ? `${stem}.err.log` : `${stem}.log` }
@@ -59,6 +77,9 @@ export class ManagedProcess implements Leader {
         windowsHide: true,
         stdio: ['ignore', out, err, ...markDescriptors(out)],
       })
+      noteChild(child)
+      // At once: nobody has reaped it yet.
+      const held = child.pid === undefined ? null : (currentNative()?.hold(child.pid) ?? null)
       await new Promise<void>((resolve, reject) => {
         child.once('spawn', resolve)
         child.once('error', reject)
@@ -66,7 +87,7 @@ export class ManagedProcess implements Leader {
       const pid = child.pid as number
       const { boot, pidns, timens } = ownIdentity()
       const identity: Identity = { pid, start: seeStart(pid), boot, pidns, timens }
-      return new ManagedProcess(request, child, { identity, logs }, descriptors.map(fileIdOf))
+      return new ManagedProcess(request, { child, held, group, spawned: { identity, logs }, files: descriptors.map(fileIdOf) })
     } finally {
       for (const descriptor of descriptors) closeSync(descriptor)
     }
@@ -80,6 +101,13 @@ export class ManagedProcess implements Leader {
     return this.#isAskedToStop
   }
 
+  get #mark(): Birthmark {
+    return {
+      ...birthmarkOf(this.request.id, this.files, this.identity),
+      ...(this.#group !== undefined && { group: this.#group }),
+    }
+  }
+
   isUnreaped(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
@@ -91,7 +119,7 @@ export class ManagedProcess implements Leader {
   signal(signal: NodeJS.Signals): boolean {
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') this.#isAskedToStop = true
     if (this.isUnreaped()) return sendSignal(signal, { kind: 'group', leader: this.identity })
-    const left = findBornHere(birthmarkOf(this.request.id, this.files, this.identity), [])
+    const left = findBornHere(this.#mark, [])
     return left.map((identity) => sendSignal(signal, { kind: 'process', identity })).includes(true)
   }
 
@@ -107,13 +135,15 @@ export class ManagedProcess implements Leader {
     const { id, name, scope, stopSignal } = this.request
     const expected = this.exit === null || this.#isAskedToStop
     this.#isAskedToStop = true
-    const mark = birthmarkOf(id, this.files, this.identity)
     const obeyBy = () => this.#obeyBy
-    const { forced, left, signals } = await stopTree({ mark, leader: this, spared, stopSignal, graceMs, obeyBy })
+    const { forced, left, signals } = await stopTree({ mark: this.#mark, leader: this, spared, stopSignal, graceMs, obeyBy })
     // Whoever asks again tries again.
     if (left.length > 0) this.#stopping = null
-    // Its parent is this process: the status comes as soon as it has been reaped.
-    if (left.length === 0) await this.exited
+    else {
+      // Its parent is this process: the status comes as soon as it has been reaped.
+      await this.exited
+      this.held?.release()
+    }
     return {
       ...{ id, scope, name, identity: this.identity, exit: this.exit, expected, signals, forced, left },
       tookMs: Math.round(clock.now() - begun),

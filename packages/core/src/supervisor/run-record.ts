@@ -2,6 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import type { NamespaceId } from '../namespace/namespace-id.js'
+import type { Level } from './means.js'
 
 /** What a run's directory says about it, for those who find it later. */
 export interface RunRecord {
@@ -12,6 +13,8 @@ export interface RunRecord {
   readonly sentinel: Identity | null
   readonly storage: string
   readonly root: string
+  /** The highest level that is wanted. */
+  readonly mostLevel: Level
   /** ISO 8601, for people. */
   readonly created: string
 }

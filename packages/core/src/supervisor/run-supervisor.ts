@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { clock, Deadline, hasCode } from '@custody/runtime/internals'
 import { launchSupervisor } from './launch-supervisor.js'
 import { SupervisorLink } from './link.js'
+import type { Reached } from './means.js'
 import type { Ended, Swept } from './protocol.js'
 import type { RunRecord } from './run-record.js'
 import { sweepRun } from './sweep.js'
@@ -67,6 +68,11 @@ export class RunSupervisor {
   /** Ends whatever else was born in the run. */
   async sweep(): Promise<Swept[]> {
     return (await this.#ask<Swept[]>('sweep', {})) ?? []
+  }
+
+  /** What it has beyond plain Node. */
+  means(): Promise<Reached | null> {
+    return this.#ask<Reached>('means', {})
   }
 
   /** Has it end everything, and waits for its exit. */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform, seeStart } from '@custody/runtime/internals'
+import { noteChild } from './orphans.js'
 import type { RunRecord } from './run-record.js'
 
 // Waits for a line or for the end of the pipe, which the kernel closes when the supervisor dies, however it dies.
@@ -27,6 +28,7 @@ export function postSentinel(program: string, runDirectory: string, run: RunReco
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
+  noteChild(shell)
   const pipe = shell.stdin as Writable & { unref?: () => void }
   // It may have been killed: then nobody listens, and nothing depends on it.
   pipe.on('error', () => {})

@@ -15,6 +15,7 @@ import {
   publishLocator,
   type RpcError,
 } from '@custody/runtime/internals'
+import { findMeans, type Reached } from './means.js'
 import {
   type Attachment,
   type Ended,
@@ -38,7 +39,10 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
   writeRunRecord(runDirectory, { ...run, supervisor: ownIdentity(), sentinel: sentinel?.identity ?? null })
 
   const supervisor = new Supervisor(
-    { runId: run.id, runDirectory, runner: run.runner, lastGraceMs },
+    {
+      ...{ runId: run.id, runDirectory, runner: run.runner, lastGraceMs },
+      findMeans: () => findMeans(run.mostLevel, run.id, [process.argv[1] as string, join(run.root, 'package.json')]),
+    },
     ({ ended, isComplete, swept }) => {
       if (isComplete) sentinel?.dismiss()
       protocol.close()
@@ -62,6 +66,10 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     share: ({ fingerprint, key }, peer) => supervisor.share(peer, key as string, fingerprint as string),
     shared: ({ key, outcome }) => supervisor.shared(key as string, outcome as SharedRuntime | { problem: string }),
     sweep: () => supervisor.sweep(),
+    means: async (): Promise<Reached> => {
+      const { level, mechanisms } = await supervisor.means()
+      return { level, mechanisms }
+    },
     end: () => supervisor.end(),
   }
   const protocol = new ProtocolServer(

@@ -4,13 +4,15 @@ import type { Identity } from '@custody/runtime'
 import { isInScope } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import { platform } from '../platform/index.js'
-import { sinceOf } from '../tree/birthmark.js'
+import { type Birthmark, sinceOf } from '../tree/birthmark.js'
 import { findCommonHelpers } from '../tree/common-helpers.js'
 import { findBornHere } from '../tree/find-born-here.js'
 import { stopTree } from '../tree/stop-tree.js'
 import { cutLog } from './cut-log.js'
 import { writeJournal } from './journal.js'
 import { ManagedProcess } from './managed-process.js'
+import { type Means, plainMeans } from './means.js'
+import { listOrphans, reapOrphans } from './orphans.js'
 import type { Attachment, Ended, ExitNotice, ShareAnswer, SharedRuntime, Spawned, SpawnRequest, Swept } from './protocol.js'
 import { Shares } from './shares.js'
 import { SpawnQueue } from './spawn-queue.js'
@@ -29,6 +31,8 @@ export interface SupervisorOptions {
   readonly runner: Identity
   /** Milliseconds for each tree when the runner or a worker has gone. */
   readonly lastGraceMs: number
+  /** Gets what this machine has beyond plain Node. By default nothing. */
+  readonly findMeans?: () => Promise<Means>
 }
 
 /** How often it is looked how long the logs have grown, in milliseconds. */
@@ -54,6 +58,7 @@ export class Supervisor {
   readonly #untold = new Map<NamespaceId, Ended>()
   readonly #departures = new Set<Promise<void>>()
   #swept: Swept[] = []
+  #means: Promise<Means> | null = null
   #hasRunner = false
   #starting: Promise<unknown> = Promise.resolve()
   #ending: Promise<void> | null = null
@@ -76,6 +81,8 @@ export class Supervisor {
     if (attachment.role === 'lifeline') return
     this.#clients.add(client)
     if (attachment.role === 'runner') this.#hasRunner = true
+    // Before it is needed, and not before somebody is there.
+    void this.means()
     client.ended
       .then(() => {
         this.#clients.delete(client)
@@ -85,6 +92,24 @@ export class Supervisor {
       })
       // One client's end must not end the custody of the others; the log of the supervisor has it.
       .catch((error: unknown) => console.error(error))
+  }
+
+  /** What it has beyond plain Node. */
+  means(): Promise<Means> {
+    this.#means ??= this.#findMeans()
+    return this.#means
+  }
+
+  async #findMeans(): Promise<Means> {
+    try {
+      const means = (await this.#options.findMeans?.()) ?? plainMeans
+      if (means.native !== null && means.mechanisms.includes('subreaper')) reapOrphans(means.native)
+      return means
+    } catch (error) {
+      // Plain Node does as well; the log of the supervisor has the reason.
+      console.error(error)
+      return plainMeans
+    }
   }
 
   /** @throws {Error} Node's, with `code`, when there is no such command or directory; another when the run is over */
@@ -103,9 +128,12 @@ export class Supervisor {
 
   async #start(request: SpawnRequest): Promise<ManagedProcess> {
     const { runDirectory } = this.#options
-    const started = await ManagedProcess.start(request, join(runDirectory, 'log'))
+    const { groups } = await this.means()
+    const started = await ManagedProcess.start(request, join(runDirectory, 'log'), groups?.groupOf(request.id))
     const { files, identity } = started
     this.#processes.set(request.id, started)
+    // Nobody waits for it: what it starts before that is in the run's.
+    groups?.put(identity.pid, request.id).catch((error: unknown) => console.error(error))
     try {
       writeJournal(runDirectory, { id: request.id, name: request.name, identity, files })
     } catch (error) {
@@ -125,7 +153,10 @@ export class Supervisor {
     const process = this.#processes.get(id)
     if (process === undefined) return null
     const ended = await process.stop([this.#options.runner], graceMs)
-    if (ended.left.length === 0) this.#processes.delete(id)
+    if (ended.left.length === 0) {
+      this.#processes.delete(id)
+      ;(await this.means()).groups?.drop(id)
+    }
     return ended
   }
 
@@ -194,6 +225,8 @@ export class Supervisor {
       this.#onEnd({ ended: [], swept: this.#swept, isComplete: false })
       throw error
     })
+    const { groups } = await this.means()
+    await groups?.leave().catch((error: unknown) => console.error(error))
     this.#onEnd({ ended, swept: this.#swept, isComplete: true })
   }
 
@@ -215,8 +248,14 @@ export class Supervisor {
 
   /** Ends what nobody has accounted for: what a command left behind, or a process that a test has started by itself. */
   async #sweep(scope: NamespaceId, graceMs: number): Promise<void> {
-    const { runner } = this.#options
-    const mark = { namespace: scope, files: [], known: [], ...sinceOf(runner) }
+    const { runId, runner } = this.#options
+    const { groups, mechanisms } = await this.means()
+    const mark: Birthmark = {
+      ...{ namespace: scope, files: [], known: [], ...sinceOf(runner) },
+      // Nobody knows of what in the run they were born.
+      ...(scope === runId && groups !== null && { group: groups.path }),
+      ...(scope === runId && mechanisms.includes('subreaper') && { orphans: listOrphans }),
+    }
     const helpers = findCommonHelpers(findBornHere(mark, [runner]))
     const spared = [runner, ...helpers]
     const found = findBornHere(mark, spared)

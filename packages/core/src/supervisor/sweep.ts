@@ -1,5 +1,6 @@
 import type { Identity } from '@custody/runtime'
 import { isSameIdentity } from '@custody/runtime/internals'
+import { groupOfRun, removeGroups } from '../platform/index.js'
 import { type Birthmark, sinceOf } from '../tree/birthmark.js'
 import { findCommonHelpers } from '../tree/common-helpers.js'
 import { findBornHere } from '../tree/find-born-here.js'
@@ -14,24 +15,35 @@ import type { RunRecord } from './run-record.js'
  * @param spared those of the test run that may still live: never targets
  */
 export function findLeft(runDirectory: string, run: RunRecord, spared: readonly Identity[]): Identity[] {
-  const { helpers, mark } = lookAround(runDirectory, run, spared)
+  const { helpers, mark } = markOf(runDirectory, run, spared)
   return findBornHere(mark, [...spared, ...helpers])
 }
 
 /** Ends it. It may run several times at once: runner, sentinel and the next run may all find that it is due. */
-export function sweepRun(runDirectory: string, run: RunRecord, spared: readonly Identity[], graceMs: number): Promise<Stopped> {
-  const { helpers, mark } = lookAround(runDirectory, run, spared)
-  return stopTree({ mark, leader: null, spared: [...spared, ...helpers], stopSignal: 'SIGTERM', graceMs })
+export async function sweepRun(
+  runDirectory: string,
+  run: RunRecord,
+  spared: readonly Identity[],
+  graceMs: number,
+): Promise<Stopped> {
+  const { helpers, mark } = markOf(runDirectory, run, spared)
+  const stopped = await stopTree({ mark, leader: null, spared: [...spared, ...helpers], stopSignal: 'SIGTERM', graceMs })
+  if (mark.group !== undefined) removeGroups(mark.group)
+  return stopped
 }
 
-function lookAround(
+function markOf(
   runDirectory: string,
   run: RunRecord,
   spared: readonly Identity[],
 ): { mark: Birthmark; helpers: readonly Identity[] } {
   const journal = readJournal(runDirectory)
   const known = journal.map(({ identity }) => identity).filter(({ start }) => start !== null)
-  const mark = { namespace: run.id, files: journal.flatMap(({ files }) => files), known, ...sinceOf(run.runner) }
+  const group = groupOfRun(run.id)
+  const mark = {
+    ...{ namespace: run.id, files: journal.flatMap(({ files }) => files), known, ...sinceOf(run.runner) },
+    ...(group !== null && { group }),
+  }
   // One that was started as a runtime is no helper.
   const others = findBornHere(mark, spared).filter((found) => !known.some((own) => isSameIdentity(own, found)))
   return { mark, helpers: findCommonHelpers(others) }

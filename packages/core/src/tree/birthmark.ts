@@ -12,6 +12,13 @@ export interface Birthmark {
   readonly files: readonly FileId[]
   /** It is, or descends from, one of these, as long as they live. */
   readonly known: readonly Identity[]
+  /** It is in this control group, or in one below it: nothing leaves one by itself. */
+  readonly group?: string
+  /**
+   * It is one of these orphans, which have come to this process: descendants of something that this process has started, but nobody
+   * knows of what. So this is for the end of the run, never for a part of it.
+   */
+  readonly orphans?: () => readonly number[]
 }
 
 /** What shows that a process was born of a runtime: nothing of it is older than its first process. */

@@ -1,6 +1,6 @@
 import type { Identity } from '@custody/runtime'
 import { ownIdentity } from '@custody/runtime/internals'
-import { type ProcessEntry, platform } from '../platform/index.js'
+import { membersOf, type ProcessEntry, platform } from '../platform/index.js'
 import { readBorn } from '../provenance/own-processes.js'
 import type { Birthmark } from './birthmark.js'
 
@@ -11,13 +11,28 @@ import type { Birthmark } from './birthmark.js'
  * @param spared those that are never targets, whatever they carry: the test run itself
  */
 export function findBornHere(mark: Birthmark, spared: readonly Identity[]): Identity[] {
-  const { since } = mark
-  const table = platform.listProcesses()
+  return lookAround(mark, spared).found
+}
+
+/** What a look around came to. */
+export interface Look {
+  readonly found: Identity[]
+  /** The numbers of those who are older than anything that was born here: a second look, a moment later, need not be at them. */
+  readonly strangers: ReadonlySet<number>
+}
+
+/** @param strangers those of a look before: whoever has such a number is taken for the same still */
+export function lookAround(mark: Birthmark, spared: readonly Identity[], strangers: ReadonlySet<number> = new Set()): Look {
+  const { group, since } = mark
+  const table = platform.listProcesses(strangers)
   const sparedPids = sparedIn(table, spared)
+  const seen = new Set([...(group === undefined ? [] : membersOf(group)), ...(mark.orphans?.() ?? [])])
   const found = new Map<number, ProcessEntry>()
+  const older = new Set(strangers)
   for (const process of table) {
-    const isOlder = since !== undefined && platform.isOlder(process.start, since) === true
-    if (!isOlder && !sparedPids.has(process.pid) && isMarked(process, mark)) found.set(process.pid, process)
+    if (since !== undefined && platform.isOlder(process.start, since) === true) older.add(process.pid)
+    if (older.has(process.pid) || sparedPids.has(process.pid)) continue
+    if (seen.has(process.pid) || isMarked(process, mark)) found.set(process.pid, process)
   }
   // Children of what was found, and their children, until there are no more.
   for (let size = -1; size !== found.size; ) {
@@ -26,7 +41,7 @@ export function findBornHere(mark: Birthmark, spared: readonly Identity[]): Iden
       if (found.has(process.parent) && !sparedPids.has(process.pid)) found.set(process.pid, process)
     }
   }
-  return [...found.values()].map(identityOf)
+  return { found: [...found.values()].map(identityOf), strangers: older }
 }
 
 function isMarked(process: ProcessEntry, { files, known, namespace }: Birthmark): boolean {

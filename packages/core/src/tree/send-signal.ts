@@ -1,12 +1,12 @@
 import { constants } from 'node:os'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, seeStart } from '@custody/runtime/internals'
-import { platform, spawnStyle } from '../platform/index.js'
+import { currentNative, type HeldProcess, platform, spawnStyle } from '../platform/index.js'
 
-/** Whom a signal may go to: one process, or the group of a leader that has not been reaped. */
+/** Whom a signal may go to: one process, or the group of a leader that has not been reaped, or that has been held since its start. */
 export type SignalTarget =
   | { readonly kind: 'process'; readonly identity: Identity }
-  | { readonly kind: 'group'; readonly leader: Identity }
+  | { readonly kind: 'group'; readonly leader: Identity; readonly held?: HeldProcess | null }
 
 /** Told of each signal just before it is sent; tests listen. */
 export type Witness = (signal: NodeJS.Signals, target: SignalTarget) => void
@@ -19,18 +19,35 @@ export function witnessSignals(listener: Witness): void {
 }
 
 /**
- * The one place that sends signals. It looks once more at who has the number, right before.
+ * The one place that sends signals. It looks once more at who has the number, right before; where the process can be held, nobody else
+ * can come to have it in between.
  * @returns whether it was sent
  */
 export function sendSignal(signal: NodeJS.Signals, target: SignalTarget): boolean {
   const { pid, start } = target.kind === 'group' ? target.leader : target.identity
   if (!Number.isSafeInteger(pid) || pid <= 1 || pid === ownIdentity().pid || start === null) return false
-  // A leader that has exited holds its group's number until it is reaped: only after that may the kernel give it to a stranger's.
-  const isStill = target.kind === 'group' ? platform.holdsNumber(pid, start) : seeStart(pid) === start
   // Windows knows neither groups nor a signal to stop and to go on.
-  if (!isStill || (isPausing(signal) && !Object.hasOwn(constants.signals, signal))) return false
-  const number = target.kind === 'group' && spawnStyle.isDetached ? -pid : pid
+  if (isPausing(signal) && !Object.hasOwn(constants.signals, signal)) return false
+  const wasHeld = target.kind === 'group' ? (target.held ?? null) : null
+  const held = wasHeld ?? currentNative()?.hold(pid) ?? null
+  try {
+    // A leader that has exited holds its group's number until it is reaped: only after that may the kernel give it to a stranger's.
+    const isStill = wasHeld !== null || (target.kind === 'group' ? platform.holdsNumber(pid, start) : seeStart(pid) === start)
+    return isStill && send(signal, target, held)
+  } finally {
+    if (wasHeld === null) held?.release()
+  }
+}
+
+function send(signal: NodeJS.Signals, target: SignalTarget, held: HeldProcess | null): boolean {
   witness(signal, target)
+  const number = constants.signals[signal]
+  const isSent = target.kind === 'group' ? held?.sendToGroup(number) : held?.send(number)
+  return isSent ?? sendToNumber(signal, target)
+}
+
+function sendToNumber(signal: NodeJS.Signals, target: SignalTarget): boolean {
+  const number = target.kind === 'process' ? target.identity.pid : spawnStyle.isDetached ? -target.leader.pid : target.leader.pid
   try {
     process.kill(number, signal)
     return true

@@ -47,6 +47,8 @@ async function startTree(program: string, ...args: string[]): Promise<Tree> {
   closeSync(descriptor)
   const leader: Leader = {
     identity: identityOf(child.pid as number),
+    exited,
+    held: null,
     isUnreaped: () => child.exitCode === null && child.signalCode === null,
   }
   const mark = { namespace, files: [fileIdOf(log.path)], known: [leader.identity] }
@@ -82,7 +84,7 @@ test('ends a tree by one polite signal to its group, and kills nobody who obeys'
   const seen = witness()
   expect(await stopTree(options)).toEqual({ signals: ['SIGTERM'], forced: false, left: [] })
   expect(await exited).toEqual({ code: 0, signal: null })
-  const group: SignalTarget = { kind: 'group', leader: leader.identity }
+  const group: SignalTarget = { kind: 'group', leader: leader.identity, held: null }
   expect(seen).toEqual([
     { signal: 'SIGTERM', target: group },
     { signal: 'SIGCONT', target: group },

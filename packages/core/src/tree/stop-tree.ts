@@ -1,12 +1,18 @@
 import type { Identity } from '@custody/runtime'
-import { Deadline, hasEnded, pause } from '@custody/runtime/internals'
+import { Deadline, hasEnded } from '@custody/runtime/internals'
+import type { HeldProcess } from '../platform/index.js'
 import type { Birthmark } from './birthmark.js'
-import { findBornHere } from './find-born-here.js'
+import { ExitEvents } from './exit-events.js'
+import { lookAround } from './find-born-here.js'
 import { type SignalTarget, sendSignal } from './send-signal.js'
 
 /** The first process of a tree, for its parent: while it has not been reaped its group's number is nobody else's. */
 export interface Leader {
   readonly identity: Identity
+  /** Resolves when it has exited. */
+  readonly exited: Promise<unknown>
+  /** Held since its start, where that is possible: its group can be reached also when it has been reaped. */
+  readonly held: HeldProcess | null
   /** Whether its parent has not reaped it yet. */
   isUnreaped(): boolean
 }
@@ -42,11 +48,21 @@ const FORCE_MS = 5_000
  * Ends a tree of processes: one polite signal, time to obey, and then force, until several looks find nothing that was born here.
  * The tree is looked at before the first signal, while everybody still has its parent.
  */
-export async function stopTree({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopOptions): Promise<Stopped> {
+export async function stopTree(options: StopOptions): Promise<Stopped> {
+  const events = new ExitEvents(options.leader)
+  try {
+    return await stop(options, events)
+  } finally {
+    events.release()
+  }
+}
+
+async function stop({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopOptions, events: ExitEvents): Promise<Stopped> {
   const signals: NodeJS.Signals[] = []
-  let known = findBornHere(mark, spared)
-  const find = (): Identity[] => {
-    const found = findBornHere({ ...mark, known }, spared)
+  const first = lookAround(mark, spared)
+  let known = first.found
+  const find = (strangers?: ReadonlySet<number>): Identity[] => {
+    const { found } = lookAround({ ...mark, known }, spared, strangers)
     known = [...known, ...found.filter(({ pid, start }) => !known.some((old) => old.pid === pid && old.start === start))]
     return found
   }
@@ -56,27 +72,29 @@ export async function stopTree({ graceMs, leader, mark, obeyBy, spared, stopSign
 
   // To the group, or else to each, but once: what npm forwards to its child must not come a second time. A leader that has exited
   // has left a daemon behind, which is to be asked as well.
-  const group = groupOf(leader)
+  const group = leader?.isUnreaped() ? groupOf(leader) : []
   const polite: SignalTarget[] = group.length > 0 ? group : known.map((identity) => ({ kind: 'process', identity }))
   for (const target of polite) note(stopSignal, sendSignal(stopSignal, target))
   // A stopped process takes the signal only when it goes on.
   for (const target of polite) sendSignal('SIGCONT', target)
-  const haveObeyed = await areGone(() => known, obeyBy ?? inMs(graceMs))
-  if (haveObeyed && find().length === 0) return { signals, forced: false, left: [] }
+  const haveObeyed = await areGone(() => known, obeyBy ?? inMs(graceMs), events)
+  if (haveObeyed && find(first.strangers).length === 0) return { signals, forced: false, left: [] }
 
   const deadline = Deadline.after(FORCE_MS)
   for (let empty = 0; empty < EMPTY_LOOKS && !deadline.hasPassed; ) {
-    for (const target of groupOf(leader)) note('SIGKILL', sendSignal('SIGKILL', target))
+    for (const target of leader === null ? [] : groupOf(leader)) note('SIGKILL', sendSignal('SIGKILL', target))
     const found = find()
     empty = found.length === 0 ? empty + 1 : 0
     for (const identity of found) note('SIGKILL', sendSignal('SIGKILL', { kind: 'process', identity }))
-    if (found.length > 0) await areGone(() => found, inMs(100))
+    if (found.length > 0) await areGone(() => found, inMs(100), events)
   }
   return { signals, forced: signals.includes('SIGKILL'), left: find() }
 }
 
-function groupOf(leader: Leader | null): SignalTarget[] {
-  return leader?.isUnreaped() ? [{ kind: 'group', leader: leader.identity }] : []
+/** The group of a leader, as long as its number is nobody else's. */
+function groupOf(leader: Leader): SignalTarget[] {
+  const { held, identity } = leader
+  return held !== null || leader.isUnreaped() ? [{ kind: 'group', leader: identity, held }] : []
 }
 
 function inMs(ms: number): () => Deadline {
@@ -84,10 +102,11 @@ function inMs(ms: number): () => Deadline {
   return () => deadline
 }
 
-async function areGone(processes: () => readonly Identity[], deadline: () => Deadline): Promise<boolean> {
+async function areGone(processes: () => readonly Identity[], deadline: () => Deadline, events: ExitEvents): Promise<boolean> {
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
-    if (processes().every((identity) => hasEnded(identity) === true)) return true
+    const pending = processes().filter((identity) => hasEnded(identity) !== true)
+    if (pending.length === 0) return true
     if (deadline().hasPassed) return false
-    await pause(Math.min(waitMs, deadline().leftMs))
+    await events.next(pending, waitMs, deadline().leftMs)
   }
 }

@@ -1,0 +1,133 @@
+import { mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasCode, readOrNull } from '@custody/runtime/internals'
+
+/**
+ * The control groups of a run, on Linux where version 2 is there and this user may write to it: one for all that the run's supervisor
+ * starts, which every descendant inherits whatever it does, and in it one for each runtime.
+ */
+export class ControlGroups {
+  readonly path: string
+  readonly #outside: string
+
+  private constructor(path: string, outside: string) {
+    this.path = path
+    this.#outside = outside
+  }
+
+  /** Moves this process into a new group, so that all its children are born there. Null where that is not to be had. */
+  static async enter(run: string): Promise<ControlGroups | null> {
+    const outside = ownGroup()
+    const path = groupOfRun(run)
+    if (outside === null || path === null) return null
+    try {
+      mkdirSync(path)
+      const groups = new ControlGroups(path, outside)
+      // Not at once: the kernel may take some 20 ms for the first move.
+      await writeFile(join(path, 'cgroup.procs'), String(process.pid))
+      return groups
+    } catch (error) {
+      remove(path)
+      if (isRefused(error)) return null
+      throw error
+    }
+  }
+
+  /** Gives a runtime a group of its own. What it has started before that stays in the run's. */
+  async put(pid: number, id: string): Promise<void> {
+    const path = this.groupOf(id)
+    try {
+      mkdirSync(path, { recursive: true })
+      await writeFile(join(path, 'cgroup.procs'), String(pid))
+    } catch (error) {
+      // It has exited already.
+      if (!hasCode(error, 'ESRCH') && !isRefused(error)) throw error
+    }
+  }
+
+  groupOf(id: string): string {
+    return join(this.path, nameOf(id))
+  }
+
+  /** Removes the group of a runtime, if nobody is left in it. */
+  drop(id: string): void {
+    remove(this.groupOf(id))
+  }
+
+  /** Leaves them, and removes those in which nobody is left. */
+  async leave(): Promise<void> {
+    await writeFile(join(this.#outside, 'cgroup.procs'), String(process.pid))
+    removeGroups(this.path)
+  }
+}
+
+/** The group that a run's supervisor has made, or would make: below that of this process. Null without version 2. */
+export function groupOfRun(run: string): string | null {
+  const outside = ownGroup()
+  return outside === null ? null : join(outside, `custody-${nameOf(run)}`)
+}
+
+/** The processes in a group and those below it. Empty when it is not there. */
+export function membersOf(path: string): number[] {
+  return groupsBelow(path).flatMap((group) => {
+    return readMembers(group).split('\n').filter(Boolean).map(Number)
+  })
+}
+
+/** Removes a group and those below it, as far as nobody is left in them. */
+export function removeGroups(path: string): void {
+  for (const group of groupsBelow(path).reverse()) remove(group)
+}
+
+function groupsBelow(path: string): string[] {
+  const entries = readOrNull(() => readdirSync(path, { withFileTypes: true }))
+  if (entries === null) return []
+  return [path, ...entries.filter((entry) => entry.isDirectory()).flatMap(({ name }) => groupsBelow(join(path, name)))]
+}
+
+function readMembers(group: string): string {
+  try {
+    return readOrNull(() => readFileSync(join(group, 'cgroup.procs'), 'latin1')) ?? ''
+  } catch (error) {
+    // Removed between the look and the read.
+    if (hasCode(error, 'ENODEV')) return ''
+    throw error
+  }
+}
+
+/** Where this process is, in the file system of version 2. */
+function ownGroup(): string | null {
+  const own = readOrNull(() => readFileSync('/proc/self/cgroup', 'utf8'))
+  const within = own
+    ?.split('\n')
+    .find((line) => line.startsWith('0::'))
+    ?.slice('0::'.length)
+  // Fields 4 and 5: which part of it is mounted, and where; its kind comes after the dash.
+  const mounts = readOrNull(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? ''
+  const mount = mounts
+    .split('\n')
+    .find((line) => / - cgroup2 /.test(line))
+    ?.split(' ')
+  const [root, point] = [mount?.[3], mount?.[4]]
+  if (within === undefined || root === undefined || point === undefined || !within.startsWith(root)) return null
+  return join(point, within.slice(root.length))
+}
+
+/** Names in a control group are short and have no slashes; the last digits of an id are its own. */
+function nameOf(id: string): string {
+  return id.slice(-200)
+}
+
+function remove(path: string): void {
+  try {
+    rmdirSync(path)
+  } catch (error) {
+    // Never made, or somebody is still in it: then its name leads to them.
+    if (!isRefused(error)) throw error
+  }
+}
+
+function isRefused(error: unknown): boolean {
+  return ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'EOPNOTSUPP', 'EBUSY', 'EAGAIN'].some((code) => hasCode(error, code))
+}
