@@ -22,7 +22,7 @@ describeRunners('a started runtime', (runner) => {
         })
         test('is stopped by hand', async () => {
           const { pid, stop, url } = await custody.start(api)
-          expect(await stop()).toMatchObject({ expected: true, forced: false, exit: { signal: 'SIGTERM' } })
+          expect(await stop()).toMatchObject({ verdict: 'owned', forced: false, exit: { signal: 'SIGTERM' } })
           expect(isAlive(pid)).toBe(false)
           await expect(ask(url)).rejects.toThrow()
         })

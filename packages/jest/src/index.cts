@@ -110,8 +110,11 @@ function sharedOf<P extends string>(outer: Shared<P>): Shared<P> {
     get name() {
       return outer.name
     },
+    get isExternal() {
+      return outer.isExternal
+    },
     get pid() {
-      return outer.pid
+      return inside(() => outer.pid)
     },
     get instance() {
       return outer.instance
@@ -123,7 +126,7 @@ function sharedOf<P extends string>(outer: Shared<P>): Shared<P> {
       return outer.dir
     },
     get identity() {
-      return { ...outer.identity }
+      return inside(() => ({ ...outer.identity }))
     },
     get ports() {
       return { ...outer.ports }

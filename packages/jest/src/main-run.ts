@@ -5,6 +5,8 @@ import { RUN_VARIABLE } from './run-in-worker.cjs'
 
 interface MainState {
   run: Run | null
+  /** Whether Jest watches: it calls setup and teardown for each of its runs. */
+  isWatching: boolean
   ending: Promise<boolean> | null
 }
 
@@ -13,7 +15,7 @@ const slot = Symbol.for('@custody/jest/main.1')
 /** Global setup and teardown may be loaded as two copies; what they share stands on `process`. */
 function mainState(): MainState {
   const shared = process as unknown as Record<symbol, MainState | undefined>
-  shared[slot] ??= { run: null, ending: null }
+  shared[slot] ??= { run: null, isWatching: false, ending: null }
   return shared[slot]
 }
 
@@ -21,6 +23,7 @@ function mainState(): MainState {
 export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig: Config.ProjectConfig): Promise<void> {
   const state = mainState()
   state.run ??= await openRun(custodyGlobals(projectConfig).options, globalConfig.rootDir)
+  state.isWatching = globalConfig.watch || globalConfig.watchAll
   state.ending = null
   process.env[RUN_VARIABLE] = JSON.stringify(state.run.handle)
   // A configuration may have the global setup alone. Nothing else tells then that the run has ended.
@@ -39,16 +42,18 @@ export function endRun(): Promise<boolean> {
 async function end(state: MainState): Promise<boolean> {
   const { run } = state
   if (run === null) return true
-  state.run = null
   delete process.env[RUN_VARIABLE]
+  // What is kept for the next run needs its supervisor: in watch mode it ends with Jest.
+  const isKept = state.isWatching && (await run.hasKept())
+  if (!isKept) state.run = null
   // Standard error: standard output belongs to `--json`.
   try {
-    const { failures, text } = await run.settle()
+    const { failures, text } = await run.settle({ isRerunNext: isKept })
     if (text !== '') console.error(`\n${text}`)
     for (const failure of failures) console.error(`\n${failure.name}: ${failure.message}`)
     return failures.length === 0
   } finally {
-    await run.close()
+    if (!isKept) await run.close()
   }
 }
 

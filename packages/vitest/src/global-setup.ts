@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { type CustodyOptions, parseOptions, type RunHandle } from '@custody/core'
+import { type CustodyOptions, type RunHandle, readOptions } from '@custody/core'
 import type { TestProject } from 'vitest/node'
 import { joinRun, leaveRun } from './managed-run.js'
 import './provided.js'
@@ -30,7 +30,7 @@ function manage(project: TestProject, run: RunHandle): void {
   if (config.browser?.enabled || config.mode === 'benchmark' || config.runner === runner) return
   const options = optionsOf(project)
   project.provide('@custody/vitest', {
-    run: { ...run, project: project.name, ...(options && { options: parseOptions(options) }) },
+    run: { ...run, project: project.name, ...(options && { options: readOptions(options) }) },
     baseRunner: config.runner ?? null,
   })
   config.runner = runner

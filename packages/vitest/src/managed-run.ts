@@ -5,6 +5,8 @@ import type { Vitest } from 'vitest/node'
 export interface ManagedRun {
   readonly run: Run
   users: number
+  /** Whether Vitest watches: then another run may follow. */
+  readonly isWatching: boolean
   /** Whether everything so far is accounted for and printed. */
   isSettled: boolean
 }
@@ -22,7 +24,12 @@ function runs(): WeakMap<Vitest, Promise<ManagedRun>> {
 export async function joinRun(vitest: Vitest, options: unknown): Promise<ManagedRun> {
   let opening = runs().get(vitest)
   if (opening === undefined) {
-    opening = openRun(options, vitest.config.root).then((run) => ({ run, users: 0, isSettled: true }))
+    opening = openRun(options, vitest.config.root).then((run) => ({
+      run,
+      users: 0,
+      isWatching: vitest.config.watch,
+      isSettled: true,
+    }))
     runs().set(vitest, opening)
   }
   const managed = await opening
@@ -35,7 +42,9 @@ export async function leaveRun(vitest: Vitest, managed: ManagedRun): Promise<voi
   managed.users--
   if (managed.users > 0) return
   runs().delete(vitest)
-  await settleRun(managed)
+  // What was kept for the next run ends now.
+  if (managed.isWatching) managed.isSettled = false
+  await settleRun(managed, { isLast: true })
   await managed.run.close()
 }
 
@@ -43,11 +52,11 @@ export async function leaveRun(vitest: Vitest, managed: ManagedRun): Promise<voi
  * Accounts for what no file has, and says how the run went. To standard error: on standard output it would stand inside of what the JSON
  * reporter prints. By the exit code: an error that a hook throws here leaves Vitest 4 with code 0.
  */
-export async function settleRun(managed: ManagedRun): Promise<void> {
+export async function settleRun(managed: ManagedRun, { isLast }: { isLast: boolean }): Promise<void> {
   if (managed.isSettled) return
   managed.isSettled = true
   try {
-    const { failures, text } = await managed.run.settle()
+    const { failures, text } = await managed.run.settle({ isRerunNext: managed.isWatching && !isLast })
     if (text !== '') console.error(`\n${text}`)
     for (const failure of failures) console.error(`\n${failure.name}: ${failure.message}`)
     if (failures.length > 0) process.exitCode = 1

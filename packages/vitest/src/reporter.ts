@@ -14,6 +14,6 @@ export default class CustodyReporter implements Reporter {
   }
 
   async onTestRunEnd(): Promise<void> {
-    await settleRun(this.managed)
+    await settleRun(this.managed, { isLast: false })
   }
 }

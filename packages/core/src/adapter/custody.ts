@@ -1,15 +1,16 @@
 import { resolve } from 'node:path'
 import { CustodyError } from '@custody/runtime/errors'
+import type { Definition } from '../launch/definition.js'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
-import type { StartSpec } from '../launch/start-spec.js'
-import type { Runtime } from '../launch/started-runtime.js'
+import type { Runtime, Shared } from '../launch/started-runtime.js'
 import { captureSite } from '../namespace/birth.js'
 import type { Namespace } from '../namespace/namespace.js'
+import type { StartSpec } from '../options/start-spec.js'
 import type { Inspection } from '../provenance/inspection.js'
-import type { Receipt } from '../report/receipt.js'
 import { leadTo } from '../report/stack-of-site.js'
+import type { Receipt } from '../retire/receipt.js'
 import type { Scope } from '../scope/scope.js'
-import type { CallPlace, Definition, Shared } from '../scope/start-in-scope.js'
+import type { CallPlace } from '../scope/start-in-scope.js'
 import { callersEnv } from './callers-env.js'
 import { assertOpen, currentScope } from './current-scope.js'
 
@@ -22,10 +23,11 @@ export interface ScopeMembers {
    */
   start<P extends string = never>(spec: StartSpec<P>): Promise<Runtime<P>>
   /**
-   * The one shared runtime of a definition: started by whoever asks first. It ends with the scope of its definition.
-   * @throws CUSTODY_SHARED_REFUSED, and what \`start\` throws
+   * The one shared runtime of a definition, or of one that the option `runtimes` has: started by whoever asks first. It ends with the
+   * scope of its definition.
+   * @throws CUSTODY_SHARED_REFUSED, and what `start` throws
    */
-  shared<P extends string = never>(definition: Definition<P>): Promise<Shared<P>>
+  shared<P extends string = never>(definition: Definition<P> | string): Promise<Shared<P>>
   /**
    * Runs a command to its end in this namespace: its home and its directory for temporary files are the namespace's own.
    * @throws CUSTODY_COMMAND_FAILED unless `reject` is false, CUSTODY_COMMAND_NOT_STARTED, CUSTODY_SCOPE_ENDED

@@ -14,7 +14,6 @@ import {
 import { dir as makeDirectory } from 'tmp-promise'
 import { captureRegistry } from '../locators/capture.js'
 import { newRunId } from '../namespace/namespace-id.js'
-import { parseOptions } from '../options/parse-options.js'
 import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
 import { formatSummary, type Summary, summarize } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
@@ -26,6 +25,9 @@ import { sweepDeadRuns } from '../supervisor/dead-runs.js'
 import type { Level } from '../supervisor/means.js'
 import type { Swept } from '../supervisor/protocol.js'
 import { RunSupervisor } from '../supervisor/run-supervisor.js'
+import { EagerRuntimes } from './eager-runtimes.js'
+import { LogStreams } from './log-streams.js'
+import { readOptions } from './read-options.js'
 
 /** How a run ended. */
 export interface RunEnd {
@@ -39,8 +41,13 @@ export interface RunEnd {
 /** One invocation of a runner, in its main process. */
 export interface Run {
   readonly handle: RunHandle
-  /** Accounts for what no file has, writes the report, and gives the counts. In watch mode once for each re-run. */
-  settle(): Promise<RunEnd>
+  /**
+   * Accounts for what no file has, writes the report, and gives the counts. In watch mode once for each re-run.
+   * @param isRerunNext whether what is kept for the next run of a watch mode goes on
+   */
+  settle(options?: { readonly isRerunNext: boolean }): Promise<RunEnd>
+  /** Whether something was started that goes on from one run of a watch mode to the next. */
+  hasKept(): Promise<boolean>
   /** Removes what the run kept on disk, apart from directories that are kept for people. */
   close(): Promise<void>
 }
@@ -52,7 +59,7 @@ export interface Run {
  * @throws CUSTODY_INVALID_OPTION, CUSTODY_UNSAFE_DIRECTORY
  */
 export async function openRun(options: unknown, root: string): Promise<Run> {
-  const resolved = parseOptions(options)
+  const resolved = readOptions(options)
   const mostLevel = readMostLevel(process.env['CUSTODY_LEVEL'])
   const [base, storageBase] = [shortBaseDirectory(), temporaryBaseDirectory()]
   const directory = await newDirectory(base)
@@ -77,10 +84,22 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   const isKept = (events: readonly RunEvent[]) => events.some(({ type }) => type === 'kept')
   let told = 0
 
-  return {
+  const streams = new LogStreams((text) => void process.stderr.write(text))
+  supervisor.link.then(
+    (link) => {
+      link.onStreamed = (notice) => streams.follow(notice)
+    },
+    // Whoever starts something is told.
+    () => {},
+  )
+  let eager: EagerRuntimes | null = null
+
+  const run: Run = {
     handle,
-    async settle() {
-      const failures = await settleRest(handle, supervisor)
+    async settle({ isRerunNext } = { isRerunNext: false }) {
+      const exits = eager?.findExits() ?? []
+      const failures = [...exits, ...(await settleRest(handle, supervisor, isRerunNext))]
+      streams.flush()
       await deadRuns
       // In watch mode each re-run tells of its own.
       const events = readEvents(directory).slice(told)
@@ -90,9 +109,12 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
       if (json !== null) writeReport(resolve(root, json), { version: 1, summary, events })
       return { summary, text: formatSummary(events), failures }
     },
+    hasKept: () => supervisor.hasKept(),
     async close() {
+      eager?.forget()
       await deadRuns
       await supervisor.end()
+      streams.end()
       if (!isKept(readEvents(directory))) rmSync(storage, { recursive: true, force: true })
       if (directory !== storage) rmSync(directory, { recursive: true, force: true })
       // What is kept stands among them when both are one directory.
@@ -100,6 +122,13 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
         if (name !== 'ns') rmSync(`${directory}/${name}`, { recursive: true, force: true })
     },
   }
+  try {
+    eager = await EagerRuntimes.start(handle, () => supervisor.link)
+  } catch (error) {
+    await run.close()
+    throw error
+  }
+  return run
 }
 
 /** @throws CUSTODY_INVALID_OPTION */
@@ -113,8 +142,8 @@ function readMostLevel(given: string | undefined): Level {
 }
 
 /** Ends what was for the whole run, and what a file could not: its worker may have died before. */
-async function settleRest(run: RunHandle, supervisor: RunSupervisor): Promise<CustodyError[]> {
-  const started = settleEnded(await supervisor.settle(), run.options, null)
+async function settleRest(run: RunHandle, supervisor: RunSupervisor, isRerunNext: boolean): Promise<CustodyError[]> {
+  const started = settleEnded(await supervisor.settle(isRerunNext), run.options, null)
   writeEvents(run.directory, started.events)
   const loss = await supervisor.findLoss()
   const accounted = new Set<string>()

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { NamespaceId } from '../namespace/namespace-id.js'
+import type { Logs, StartSpec } from '../options/start-spec.js'
 import type { SpawnRequest } from '../supervisor/protocol.js'
+import { refusal } from './check-spec.js'
 import type { Reservation } from './reserve-ports.js'
-import { refusal, type StartSpec } from './start-spec.js'
 
 /** Where something is started, as far as its process sees it. */
 export interface SpawnPlace {
@@ -18,6 +19,11 @@ export interface SpawnPlace {
   /** The environment of the test at the call. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly graceMs: number
+  /** What is shown of outputs by default. */
+  readonly logs: Logs
+  /** Names of those whose output is shown as it comes, whatever else is said. */
+  readonly streamed: readonly string[]
+  readonly isKept?: boolean
 }
 
 /** Completes a specification: the supervisor decides nothing. */
@@ -39,8 +45,11 @@ export function spawnRequestOf<P extends string>(
     stopSignal: spec.stopSignal ?? 'SIGTERM',
     // JSON has no Infinity.
     graceMs: Math.min(spec.graceMs ?? place.graceMs, Number.MAX_SAFE_INTEGER),
-    needs: (spec.needs ?? []).map(({ instance }) => instance),
+    needs: (spec.needs ?? []).flatMap((need) => ('instance' in need ? need.instance : [])),
     portClaims: claims,
+    daemonizes: spec.daemonizes ?? false,
+    isStreamed: (spec.logs ?? place.logs) === 'stream' || place.streamed.includes(spec.name),
+    isKept: place.isKept ?? false,
   }
 }
 

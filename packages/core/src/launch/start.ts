@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { CustodyError, RpcFailure } from '@custody/runtime/internals'
+import type { Ready, StartSpec } from '../options/start-spec.js'
 import { platform } from '../platform/index.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { Ended, Spawned, SpawnRequest } from '../supervisor/protocol.js'
@@ -10,9 +11,8 @@ import { findBornHere } from '../tree/find-born-here.js'
 import { LogFile } from './log-file.js'
 import { type Reservation, reservePorts } from './reserve-ports.js'
 import { type SpawnPlace, spawnRequestOf } from './spawn-request.js'
-import type { Ready, StartSpec } from './start-spec.js'
 import { type Launched, type Runtime, runtimeOf, STOP_MARGIN_MS } from './started-runtime.js'
-import { untilReady, type Watch } from './until-ready.js'
+import { surroundingsOf, untilReady, type Watch } from './until-ready.js'
 
 /** How long the supervisor may take to start a process, in milliseconds: a burst of them takes turns. */
 const SPAWN_MS = 60_000
@@ -59,11 +59,10 @@ async function launchOnce<P extends string>(
   const request = spawnRequestOf(spec, { ...place, id }, reservation)
   const spawned = await spawn(request, link)
   const exit = link.exitOf(id)
-  const watch = await untilReady(request, spawned, {
+  const watch = await untilReady(surroundingsOf(request, spawned, ports), {
     conditions: [spec.ready ?? []].flat() as readonly Ready[],
     readyMs: spec.readyMs ?? place.readyMs,
     daemonizes: spec.daemonizes ?? false,
-    ports,
     signal: place.signal,
     exit,
   })

@@ -1,11 +1,13 @@
 import { constants } from 'node:os'
 import type { Identity } from '@custody/runtime'
 import { CustodyError, Deadline } from '@custody/runtime/internals'
+import type { Receipt } from '../retire/receipt.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { Ended, ExitNotice } from '../supervisor/protocol.js'
+import { refusal } from './check-spec.js'
 import type { LogFile } from './log-file.js'
 import { matches } from './probes/log.js'
-import { refusal } from './start-spec.js'
+import { receiptOf } from './receipt-of.js'
 
 /** How the first process of a runtime ended. */
 export interface RuntimeExit {
@@ -35,6 +37,8 @@ export interface Runtime<P extends string = string> extends AsyncDisposable {
   readonly pid: number
   readonly identity: Identity
   readonly instance: string
+  /** Whether it ran already: Custody has not started it, and does not stop it. */
+  readonly isExternal: boolean
   /** `http://<host>:<first port>`, with the loopback address that answered, by default 127.0.0.1; empty without ports. */
   readonly url: string
   readonly ports: Readonly<Record<P, number>>
@@ -46,7 +50,7 @@ export interface Runtime<P extends string = string> extends AsyncDisposable {
   /** Resolves when its first process has exited. */
   readonly exited: Promise<RuntimeExit>
   /** Ends it and everything that was born of it. Resolves when all exits were observed. @throws CUSTODY_NOT_STOPPED */
-  stop(): Promise<Ended>
+  stop(): Promise<Receipt>
   /** Stops it, and starts it again with the same ports. What is read of it afterwards is of the new process. */
   restart(): Promise<void>
   /** Stops its processes in their tracks. */
@@ -57,6 +61,9 @@ export interface Runtime<P extends string = string> extends AsyncDisposable {
   /** Kills it at once, for tests of what happens then. Resolves when it has exited. */
   crash(): Promise<RuntimeExit>
 }
+
+/** A runtime that others use too: nobody stops it alone. */
+export type Shared<P extends string = string> = Omit<Runtime<P>, 'stop' | 'restart' | typeof Symbol.asyncDispose>
 
 export interface Launched<P extends string> {
   readonly id: string
@@ -85,8 +92,7 @@ export const STOP_MARGIN_MS = 15_000
  */
 export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => Promise<Launched<P>>): Runtime<P> {
   let current = first
-  let stopping: Promise<Ended> | null = null
-  let ended: Ended | null = null
+  let stopping: Promise<Receipt> | null = null
 
   const signal = async (name: NodeJS.Signals) => {
     if (!Object.hasOwn(constants.signals, name)) throw refusal('the signal', name, "a signal's name, such as 'SIGTERM'")
@@ -104,10 +110,9 @@ export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => 
   }
   const end = async () => {
     const { graceMs, id, link, name } = current
-    // The supervisor has forgotten what has been stopped before.
-    ended = (await link.call<Ended | null>('stop', { id }, graceMs + STOP_MARGIN_MS)) ?? ended
-    if (ended !== null && ended.left.length > 0) throw notStopped(name, ended)
-    return ended as Ended
+    const ended = await link.call<Ended>('stop', { id }, graceMs + STOP_MARGIN_MS)
+    if (ended.left.length > 0) throw notStopped(name, ended)
+    return receiptOf(ended, null)
   }
   // Stops and restarts take turns: one that overtakes the other would leave behind what it did not know of.
   let turn: Promise<unknown> = Promise.resolve()
@@ -123,6 +128,7 @@ export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => 
 
   return {
     name: first.name,
+    isExternal: false,
     dir: first.dir,
     env: first.env,
     get url() {
@@ -160,7 +166,6 @@ export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => 
         await end()
         current = await relaunch()
         stopping = null
-        ended = null
       }),
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),

@@ -1,4 +1,5 @@
 import { clock, Deadline } from '@custody/runtime/internals'
+import type { Ready } from '../options/start-spec.js'
 import { platform } from '../platform/index.js'
 import { readBorn } from '../provenance/own-processes.js'
 import type { ExitNotice, Spawned, SpawnRequest } from '../supervisor/protocol.js'
@@ -9,7 +10,6 @@ import { ownsPort } from './owner-of-port.js'
 import { LOOPBACK } from './probes/connect.js'
 import { describeReady, probeOf } from './probes/index.js'
 import type { ProbeContext } from './probes/probe.js'
-import type { Ready } from './start-spec.js'
 
 /** What came of waiting for a runtime. */
 export interface Watch {
@@ -30,23 +30,25 @@ export interface WatchOptions {
   readonly readyMs: number
   /** Whether an exit with 0 is what is expected of the first process. */
   readonly daemonizes: boolean
-  readonly ports: Readonly<Record<string, number>>
   /** Aborts when its scope ends. */
   readonly signal: AbortSignal
   readonly exit: Promise<ExitNotice>
 }
 
+/** What the probes of a runtime have in common. */
+export type Surroundings = Omit<ProbeContext, 'note' | 'matched' | 'answered' | 'signal'>
+
 /** Waits until all conditions hold, or there is no use in waiting. */
-export async function untilReady(request: SpawnRequest, spawned: Spawned, options: WatchOptions): Promise<Watch> {
+export async function untilReady(surroundings: Surroundings, options: WatchOptions): Promise<Watch> {
   const { conditions, daemonizes, exit, readyMs, signal } = options
   const over = new AbortController()
   const observed = conditions.map(() => '')
   let match: RegExpMatchArray | null = null
-  let host = LOOPBACK[0] as string
-  const context = contextOf(request, spawned, options, over.signal)
+  let host = surroundings.hosts[0] as string
   const probes = conditions.map((condition, at) =>
     probeOf(condition)({
-      ...context,
+      ...surroundings,
+      signal: over.signal,
       note: (text) => {
         // What a probe sees while it is cut short says less than what it has seen before.
         if (!over.signal.aborted || observed[at] === '') observed[at] = `${describeReady(condition)}: ${text}`
@@ -97,22 +99,22 @@ async function exitsWithZero(exit: Promise<ExitNotice>): Promise<void> {
   if ((await exit).exit.code !== 0) await new Promise(() => {})
 }
 
-function contextOf(
+/** What the probes of a started runtime look at. */
+export function surroundingsOf(
   request: SpawnRequest,
   { identity, logs }: Spawned,
-  { ports }: WatchOptions,
-  signal: AbortSignal,
-): Omit<ProbeContext, 'note' | 'matched' | 'answered'> {
+  ports: Readonly<Record<string, number>>,
+): Surroundings {
   const mark = birthmarkOf(request.id, [logs.stdout, logs.stderr].map(fileIdOf), identity)
   const [first] = Object.values(ports)
   return {
     ports,
     url: first === undefined ? null : `http://127.0.0.1:${first}`,
+    hosts: LOOPBACK,
     cwd: request.cwd,
     env: request.env,
     logs: { stdout: new LogFile(logs.stdout), stderr: new LogFile(logs.stderr) },
     ownsPort: (port) => ownsPort(port, mark, identity),
     owns: (pid) => pid === identity.pid || readBorn(pid, request.id) === 'environment' || platform.holdsFile(pid, mark.files),
-    signal,
   }
 }

@@ -1,3 +1,6 @@
+import type { PlainDefinition } from './plain-definition.js'
+import type { Logs, StartSpec } from './start-spec.js'
+
 /** What a finding of one kind does to its test. */
 export type Policy = 'fail' | 'warn' | 'ignore'
 
@@ -40,6 +43,18 @@ export interface CustodyOptions {
    * @default true
    */
   markChildren?: boolean
+  /**
+   * Shared runtimes by name, for `custody.shared(name)`: started by the first file that asks, and there for the whole run. They hold no
+   * functions: those need `defineRuntime` in a module of your own.
+   * @default []
+   */
+  runtimes?: readonly RuntimeOption[]
+  /**
+   * What is shown of the output of started runtimes: the last lines when a test of theirs fails; every line as it comes, behind the
+   * runtime's name; or nothing. The variable `CUSTODY_LOGS=api,db` shows those as they come.
+   * @default 'on-failure'
+   */
+  logs?: Logs
   timeouts?: {
     /**
      * How long a captured runtime may take to prove itself, in milliseconds.
@@ -69,6 +84,20 @@ export interface CustodyOptions {
   }
 }
 
+/** A runtime of the option `runtimes`: what `custody.start` takes, without functions, and what a definition has. */
+export interface RuntimeOption extends Omit<StartSpec, 'command' | 'needs'> {
+  readonly command: readonly [string, ...string[]] | string
+  /**
+   * Whether it is started before the first file. The environment of every worker then has its URL as `<NAME>_URL`.
+   * @default false
+   */
+  readonly eager?: boolean
+  /** See Definition. @default false */
+  readonly keepAcrossReruns?: boolean
+  /** See Definition. */
+  readonly external?: string | undefined
+}
+
 /** The same after validation: complete, plain data that travels to workers. */
 export interface ResolvedOptions {
   readonly published: 'retire' | 'fail'
@@ -78,6 +107,10 @@ export interface ResolvedOptions {
   readonly locators: readonly string[]
   readonly keep: 'never' | 'on-failure' | 'always'
   readonly markChildren: boolean
+  readonly runtimes: readonly PlainDefinition[]
+  readonly logs: Logs
+  /** Names of runtimes whose output is shown as it comes, whatever `logs` says. */
+  readonly streamed: readonly string[]
   readonly timeouts: {
     readonly proofMs: number
     readonly readyMs: number

@@ -2,6 +2,7 @@ import { CustodyError } from '@custody/runtime/internals'
 import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { ResolvedOptions } from './options.js'
+import { plainOf } from './plain-definition.js'
 
 // setTimeout's own limit: a longer wait would fire at once.
 const duration = z
@@ -19,6 +20,18 @@ const schema = z.strictObject({
   locators: z.array(z.string().min(1)).default([]),
   keep: z.enum(['never', 'on-failure', 'always']).default('on-failure'),
   markChildren: z.boolean().default(true),
+  runtimes: z
+    .array(
+      z.looseObject({
+        name: z.string(),
+        command: z.union([z.string(), z.array(z.string()).min(1)], 'Invalid input: expected a text or a list of texts'),
+        eager: z.boolean().default(false),
+      }),
+    )
+    .default([])
+    .refine((runtimes) => new Set(runtimes.map(({ name }) => name)).size === runtimes.length, 'each name once')
+    .transform((runtimes) => runtimes.map(plainOf)),
+  logs: z.enum(['on-failure', 'stream', 'never']).default('on-failure'),
   timeouts: z
     .strictObject({
       proofMs: duration.default(2_000),
@@ -34,9 +47,10 @@ const schema = z.strictObject({
  * Validates options and fills in the defaults. In the main process only, once.
  * @throws CUSTODY_INVALID_OPTION which names the option and what it may be
  */
-export function parseOptions(options: unknown): ResolvedOptions {
+export function parseOptions(options: unknown, env: Readonly<Record<string, string | undefined>> = process.env): ResolvedOptions {
   const parsed = schema.safeParse(options ?? {})
-  if (parsed.success) return parsed.data
+  const streamed = (env['CUSTODY_LOGS'] ?? '').split(',').map((name) => name.trim())
+  if (parsed.success) return { ...parsed.data, streamed: streamed.filter(Boolean) }
   const problems = parsed.error.issues.map(describe)
   throw new CustodyError(
     'CUSTODY_INVALID_OPTION',

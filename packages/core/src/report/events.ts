@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject, parseJson } from '@custody/runtime/internals'
-import type { Receipt } from './receipt.js'
+import type { Receipt } from '../retire/receipt.js'
 
 /** What workers tell the run, a line of JSON each, as it happens: a run that is killed has them too. */
 export type RunEvent =
@@ -10,6 +10,8 @@ export type RunEvent =
   | { readonly type: 'warning'; readonly text: string }
   /** A process that nobody had accounted for, and that ended with the run. */
   | { readonly type: 'swept'; readonly pid: number; readonly command: readonly string[] }
+  /** What a runtime had said last when a scope that used it failed. */
+  | { readonly type: 'log'; readonly instance: string; readonly name: string; readonly by: string; readonly tail: string }
   /** How surely it was known what was born of what; see docs/how-it-works.md. */
   | { readonly type: 'level'; readonly level: 0 | 1 | 2; readonly mechanisms: readonly string[] }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { Receipt } from '../retire/receipt.js'
 import type { RunEvent } from './events.js'
-import type { Receipt } from './receipt.js'
 import { formatSummary, summarize } from './summary.js'
 
 const evidence = { path: '/tmp/copy.json' } as Receipt['evidence']
@@ -18,7 +18,9 @@ const started = { evidence: null, exit: { code: 0, signal: null } } as const
 
 describe('the counts of a run', () => {
   test('are all zero without events', () => {
-    expect(new Set(Object.values(summarize([])))).toEqual(new Set([0]))
+    const { level, ...counts } = summarize([])
+    expect(level).toBeNull()
+    expect(new Set(Object.values(counts))).toEqual(new Set([0]))
   })
 
   test('count each verdict', () => {

@@ -64,5 +64,14 @@ export function formatSummary(events: readonly RunEvent[]): string {
       : [],
   )
   const counts = summary.runtimes > 0 ? [`custody  ${parts.join(', ')}`] : []
-  return [...counts, ...foreign, ...swept, ...warnings, ...kept].join('\n')
+  return [...logsOf(events), ...counts, ...foreign, ...swept, ...warnings, ...kept].join('\n')
+}
+
+/** The last lines of the runtimes that failed tests used; of one that several used as it was at last. */
+function logsOf(events: readonly RunEvent[]): string[] {
+  const logs = new Map(events.flatMap((event) => (event.type === 'log' ? [[event.instance, event] as const] : [])))
+  return [...logs.values()].map(({ by, name, tail }) => {
+    const lines = tail.split('\n').map((line) => `    ${line}`)
+    return [`custody  last lines of "${name}"  (${by})`, ...lines].join('\n')
+  })
 }

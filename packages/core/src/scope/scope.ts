@@ -3,7 +3,7 @@ import type { CapturedLocator } from '../locators/capture.js'
 import { type Birth, newBirth, type SpawnSite } from '../namespace/birth.js'
 import { NamespaceDirectory } from '../namespace/namespace.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
-import type { Receipt } from '../report/receipt.js'
+import type { Receipt } from '../retire/receipt.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { RunHandle } from './run-handle.js'
 import type { Captured } from './teardown.js'
@@ -16,6 +16,8 @@ export interface Use {
   readonly hasDaemonized: boolean
   /** Milliseconds that it may take to obey. */
   readonly graceMs: number
+  /** Whether its last lines are shown when the scope has failed. */
+  readonly isShown: boolean
   /** Where it was asked for. */
   readonly site: SpawnSite
   /** The last lines of its output. */

@@ -1,8 +1,8 @@
 import { CustodyError, hasCode } from '@custody/runtime/internals'
+import { receiptOf } from '../launch/receipt-of.js'
 import { notStopped, STOP_MARGIN_MS } from '../launch/started-runtime.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { RunEvent } from '../report/events.js'
-import type { Receipt } from '../report/receipt.js'
 import { leadTo } from '../report/stack-of-site.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { Ended } from '../supervisor/protocol.js'
@@ -68,45 +68,43 @@ export function settleEnded(
 function unexpectedExits(scope: Scope, link: SupervisorLink, all: readonly Ended[]): StartedSettlement {
   const events: RunEvent[] = []
   const failures: CustodyError[] = []
-  for (const [id, { hasDaemonized, name, onExit, site, tail }] of scope.uses) {
+  for (const [id, use] of scope.uses) {
     const notice = all.find((ended) => ended.id === id) ?? link.peekExit(id)
-    if (notice === null || notice.exit === null || notice.expected || onExit === 'ignore') continue
-    const { code, signal } = notice.exit
-    // The command has done its work; what it left behind is the runtime.
-    if (hasDaemonized && code === 0) continue
-    const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`
-    const error = new CustodyError(
-      'CUSTODY_RUNTIME_EXITED',
-      `Could not keep runtime "${name}" for ${scope.name}: ${how}, and nobody had asked it to.\n${tail() || '  (no output)'}`,
-      {
-        hint: "see its last lines above; onExit: 'ignore' is for one that may leave by itself.",
-        facts: { name, code, signal },
-      },
-    )
-    leadTo(site, error)
+    const error = exitedUnexpectedly(use, notice, scope.name)
+    if (error === null) continue
+    leadTo(use.site, error)
     apply(scope.run.options.unexpectedExit, error, events, failures)
   }
   return { events, failures }
 }
 
+/**
+ * What is wrong with an exit, or null: nobody has asked for it.
+ * @param keeper who used the runtime, for people
+ */
+export function exitedUnexpectedly(
+  { hasDaemonized, name, onExit, tail }: Pick<Use, 'hasDaemonized' | 'name' | 'tail'> & Partial<Pick<Use, 'onExit'>>,
+  notice: Pick<Ended, 'exit' | 'expected'> | null,
+  keeper: string,
+): CustodyError | null {
+  if (notice === null || notice.exit === null || notice.expected || onExit === 'ignore') return null
+  const { code, signal } = notice.exit
+  // The command has done its work; what it left behind is the runtime.
+  if (hasDaemonized && code === 0) return null
+  const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`
+  return new CustodyError(
+    'CUSTODY_RUNTIME_EXITED',
+    `Could not keep runtime "${name}" for ${keeper}: ${how}, and nobody had asked it to.\n${tail() || '  (no output)'}`,
+    {
+      hint: "see its last lines above; onExit: 'ignore' is for one that may leave by itself.",
+      facts: { name, code, signal },
+    },
+  )
+}
+
 function apply(policy: 'fail' | 'warn' | 'ignore', error: CustodyError, events: RunEvent[], failures: CustodyError[]): void {
   if (policy === 'fail') failures.push(error)
   if (policy === 'warn') events.push({ type: 'warning', text: error.message.split('\n')[0] ?? '' })
-}
-
-function receiptOf(ended: Ended, test: string | null): Receipt {
-  const { exit, forced, identity, left, name, scope, signals, tookMs } = ended
-  return {
-    version: 1,
-    ...{ name, identity, scope },
-    ...(test === null ? {} : { test }),
-    verdict: 'owned',
-    reason: 'it was started by this scope',
-    evidence: null,
-    steps: [{ step: 'stopped', atMs: tookMs }],
-    ...{ signals, forced, left },
-    exit: exit ?? 'not observed',
-  }
 }
 
 function forced({ name, signals, tookMs }: Ended): CustodyError {

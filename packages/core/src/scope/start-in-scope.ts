@@ -1,23 +1,15 @@
-import { createHash, randomInt } from 'node:crypto'
-import { join } from 'node:path'
 import { CustodyError } from '@custody/runtime/internals'
-import { LogFile } from '../launch/log-file.js'
+import { checkSpec } from '../launch/check-spec.js'
+import type { Definition } from '../launch/definition.js'
 import { type StartPlace, start } from '../launch/start.js'
-import { checkSpec, type StartSpec } from '../launch/start-spec.js'
-import { type Launched, type Runtime, runtimeOf, STOP_MARGIN_MS } from '../launch/started-runtime.js'
+import type { Runtime, Shared } from '../launch/started-runtime.js'
 import type { SpawnSite } from '../namespace/birth.js'
-import type { SupervisorLink } from '../supervisor/link.js'
-import type { ShareAnswer, SharedRuntime } from '../supervisor/protocol.js'
+import { definitionOf } from '../options/plain-definition.js'
+import type { StartSpec } from '../options/start-spec.js'
+import { placeOf } from './place-of.js'
 import type { Scope } from './scope.js'
+import { type Asker, share } from './share.js'
 import { timeLimits } from './time-limits.js'
-
-/** A runtime for several tests: one of its name in its scope. */
-export interface Definition<P extends string = string> extends StartSpec<P> {
-  readonly scope: 'file' | 'worker' | 'run'
-}
-
-/** A runtime that others use too: nobody stops it alone. */
-export type Shared<P extends string = string> = Omit<Runtime<P>, 'stop' | 'restart' | typeof Symbol.asyncDispose>
 
 /** Where a runtime was asked for, and in which environment. */
 export interface CallPlace {
@@ -31,92 +23,59 @@ export interface Call extends CallPlace {
 }
 
 /** Starts a runtime that ends with the scope. */
-export async function startIn<P extends string>(
-  scope: Scope,
-  spec: StartSpec<P>,
-  { env, signal, site }: Call,
-): Promise<Runtime<P>> {
-  checkSpec(spec as unknown as StartSpec)
+export async function startIn<P extends string>(scope: Scope, given: StartSpec<P>, call: Call): Promise<Runtime<P>> {
+  checkSpec(given as unknown as StartSpec)
+  const asker = askerOf(scope, call)
+  const needs = (given.needs ?? []).map((need) => ('instance' in need ? need : share(asker, need as Definition)))
+  const spec = { ...given, needs: (await Promise.all(needs)).filter((need) => !('isExternal' in need && need.isExternal)) }
   const id = `${scope.id}.r${scope.nextNumber()}`
-  const link = await scope.lease()
-  const runtime = await start(spec, placeOf(scope, link, { id, scope: scope.id, name: spec.name, env, signal }))
-  return use(scope, runtime, site, spec as unknown as StartSpec)
+  const { env, signal } = call
+  const runtime = await start(
+    spec,
+    placeOf(scope.run, await scope.lease(), { id, scope: scope.id, name: spec.name, env, signal }),
+  )
+  return use(scope, runtime, call.site, spec as unknown as StartSpec)
 }
 
-/**
- * The shared runtime of a definition: started by whoever asks first, and here for everybody else.
- * @throws CUSTODY_SHARED_REFUSED when its start failed elsewhere, or its name has another definition
- * @throws CUSTODY_START_FAILED when it failed here
- */
-export async function shareIn<P extends string>(
-  scope: Scope,
-  definition: Definition<P>,
-  { env, site }: CallPlace,
-): Promise<Shared<P>> {
-  const { scope: width, ...spec } = definition ?? {}
-  checkSpec(spec as unknown as StartSpec)
-  if (!WIDTHS.includes(width)) throw wrongScope(definition.name, width)
-  const owner = ownerOf(scope, width)
-  const key = `${owner} ${scope.run.project} ${definition.name}`
-  const link = await scope.lease()
-  const waitMs = (definition.readyMs ?? timeLimits(scope.run.options).readyMs) + STOP_MARGIN_MS
-  const answer = await link.call<ShareAnswer>('share', { key, fingerprint: fingerprintOf(spec) }, waitMs)
-  if (answer.role === 'refused') throw refused(definition.name, answer.problem)
-  if (answer.role === 'guest') {
-    const runtime = guest(scope, spec as unknown as StartSpec<P>, link, answer.runtime)
-    return withoutStop(use(scope, runtime, site, spec as unknown as StartSpec))
-  }
-  try {
-    const id = `${owner}.r${randomInt(2 ** 47)}`
-    const { signal } = new AbortController()
-    const runtime = await start(
-      spec as unknown as StartSpec<P>,
-      placeOf(scope, link, { id, scope: owner, name: spec.name, env, signal }),
-    )
-    await link.call('shared', { key, outcome: sharedOf(runtime) })
-    return withoutStop(use(scope, runtime, site, spec as unknown as StartSpec))
-  } catch (error) {
-    // Whoever waits for it is told; that this fails as well is no news for who started it.
-    await link.call('shared', { key, outcome: { problem: (error as Error).message } }).catch(() => null)
-    throw error
-  }
+/** The shared runtime of a definition, or of one of the option `runtimes`, in the hands of a scope. */
+export function shareIn<P extends string>(scope: Scope, given: Definition<P> | string, call: CallPlace): Promise<Shared<P>> {
+  const asker = askerOf(scope, call)
+  if (typeof given !== 'string') return share(asker, given)
+  // One for all projects of the run: they have the options in common.
+  return share({ ...asker, run: { ...asker.run, project: '' } }, definitionNamed<P>(scope, given))
 }
 
-const WIDTHS: readonly unknown[] = ['file', 'worker', 'run'] satisfies Definition['scope'][]
-
-function wrongScope(name: string, given: unknown): CustodyError {
-  return new CustodyError('CUSTODY_INVALID_OPTION', `Could not share runtime "${name}": scope is ${JSON.stringify(given)}.`, {
-    hint: "give 'file', 'worker' or 'run'.",
-    facts: { option: 'scope' },
+function definitionNamed<P extends string>({ run }: Scope, name: string): Definition<P> {
+  const { runtimes } = run.options
+  const found = runtimes.find((each) => each.name === name)
+  if (found !== undefined) return definitionOf(found) as unknown as Definition<P>
+  const names = runtimes.map((each) => `"${each.name}"`).join(', ')
+  throw new CustodyError('CUSTODY_INVALID_OPTION', `Could not share runtime "${name}": the option runtimes does not have it.`, {
+    hint: names === '' ? 'define it there, or give a definition.' : `it has ${names}.`,
+    facts: { option: 'runtimes', name },
   })
 }
 
-/** The namespace that a shared runtime ends with. The pool slot outlives a worker's process, and belongs to the run. */
-function ownerOf({ file, id, run }: Scope, width: Definition['scope']): string {
-  if (width === 'file') return file?.id ?? id
-  return width === 'worker' ? `${run.id}.w${run.slot}` : `${run.id}.shared`
-}
-
-function placeOf(
-  scope: Scope,
-  link: SupervisorLink,
-  { env, id, name, scope: owner, signal }: Pick<StartPlace, 'env' | 'id' | 'scope' | 'signal'> & { name: string },
-): StartPlace {
-  const { options, root, storage } = scope.run
-  const { graceMs, readyMs } = timeLimits(options)
-  const dir = join(
-    storage,
-    'ns',
-    owner.slice(scope.run.id.length + 1),
-    `${name.replace(/[^\w.-]/g, '_')}-${id.slice(id.lastIndexOf('.') + 1)}`,
-  )
-  return { id, scope: owner, runDirectory: scope.run.directory, dir, root, env, link, readyMs, graceMs, signal }
+function askerOf(scope: Scope, { env, site }: CallPlace): Asker {
+  const { file, id, run } = scope
+  return {
+    run,
+    env,
+    lease: () => scope.lease(),
+    // The pool slot outlives a worker's process, and belongs to the run.
+    ownerOf: (width) =>
+      width === 'file' ? (file?.id ?? id) : width === 'worker' ? `${run.id}.w${run.slot}` : `${run.id}.shared`,
+    use: (runtime, spec) => void use(scope, runtime, site, spec),
+  }
 }
 
 function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSite, spec: StartSpec): R {
-  const { daemonizes: hasDaemonized = false, graceMs = timeLimits(scope.run.options).graceMs, name, onExit = 'fail' } = spec
-  const tail = () => runtime.log.tail(20)
-  const note = () => scope.uses.set(runtime.instance, { graceMs, hasDaemonized, name, onExit, site, tail })
+  const { options } = scope.run
+  const { daemonizes: hasDaemonized = false, graceMs = timeLimits(options).graceMs, name, onExit = 'fail' } = spec
+  const { logs = options.logs } = spec
+  const tail = () => (logs === 'never' ? '' : runtime.log.tail(20))
+  const isShown = logs === 'on-failure' && !options.streamed.includes(name)
+  const note = () => scope.uses.set(runtime.instance, { graceMs, hasDaemonized, isShown, name, onExit, site, tail })
   note()
   const { restart } = runtime
   return Object.assign(runtime, {
@@ -124,62 +83,5 @@ function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSit
       await restart()
       note()
     },
-  })
-}
-
-function sharedOf(runtime: Runtime<string>): SharedRuntime {
-  const { dir, env, identity, instance, log, match, ports, url } = runtime
-  return {
-    ...(url !== '' && { host: new URL(url).hostname.replace(/[[\]]/g, '') }),
-    id: instance,
-    identity,
-    dir,
-    env,
-    logs: { stdout: log.path, stderr: log.path },
-    ports,
-    match: match && [...match],
-    groups: match?.groups ?? null,
-  }
-}
-
-function guest<P extends string>(scope: Scope, spec: StartSpec<P>, link: SupervisorLink, shared: SharedRuntime): Runtime<P> {
-  const { dir, env, groups, host = '127.0.0.1', id, identity, logs, match, ports } = shared
-  const launched: Launched<P> = {
-    ...{ id, name: spec.name, identity, dir, env, host, link },
-    ports: ports as Readonly<Record<P, number>>,
-    match:
-      match &&
-      (Object.assign([...match], { index: 0, input: match[0] ?? '', groups: groups ?? undefined }) as RegExpMatchArray | null),
-    log: new LogFile(logs.stdout),
-    graceMs: spec.graceMs ?? timeLimits(scope.run.options).graceMs,
-    exit: link.exitOf(id),
-    onStopped: () => {},
-  }
-  // Who shares a runtime does not restart it.
-  return runtimeOf<P>(launched, () => Promise.resolve(launched))
-}
-
-/** Nobody stops alone what others use too. */
-function withoutStop<P extends string>({
-  [Symbol.asyncDispose]: _dispose,
-  restart: _restart,
-  stop: _stop,
-  ...shared
-}: Runtime<P>): Shared<P> {
-  return shared
-}
-
-/** What makes two definitions the same: all that is written in them. */
-function fingerprintOf({ needs = [], ...spec }: Pick<StartSpec, 'needs'>): string {
-  const text = JSON.stringify({ ...spec, needs: needs.map(({ instance }) => instance) }, (_key, value: unknown) =>
-    typeof value === 'function' || value instanceof RegExp ? String(value) : value,
-  )
-  return createHash('sha256').update(text).digest('hex')
-}
-
-function refused(name: string, problem: string): CustodyError {
-  return new CustodyError('CUSTODY_SHARED_REFUSED', `Could not share runtime "${name}": ${problem}`, {
-    hint: 'give each definition a name of its own, or see why its start failed.',
-    facts: { name, problem },
   })
 }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { isAbsolute, sep } from 'node:path'
 import { CustodyError, clock, Deadline } from '@custody/runtime/internals'
 import { type CapturedLocator, captureGlobs, captureRegistry, type GlobCapture } from '../locators/capture.js'
-import { writeEvents } from '../report/events.js'
+import { type RunEvent, writeEvents } from '../report/events.js'
 import { type Scope, type Settlement, teardownFailed } from './scope.js'
 import { applyPolicy, settleLocators } from './settle-locators.js'
 import { settleStarted } from './settle-started.js'
@@ -82,9 +82,18 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   const isKept = options.keep === 'always' || failures.length > 0 || (options.keep === 'on-failure' && hasFailed)
   if (scope.namespace.isMade && isKept) events.push({ type: 'kept', path: scope.namespace.dir, by: scope.name })
   if (scope.namespace.isMade && !isKept) await remove(scope, failures)
+  if (hasFailed || failures.length > 0) events.push(...logsOf(scope))
   writeEvents(scope.run.directory, events)
   const receipts = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
   return { receipts: [...siblings.flatMap((sibling) => sibling.receipts), ...receipts], failures }
+}
+
+/** What the runtimes of a failed scope said last. */
+function logsOf({ name: by, uses }: Scope): RunEvent[] {
+  return [...uses].flatMap(([instance, { isShown, name, tail }]) => {
+    const text = isShown ? tail() : ''
+    return text === '' ? [] : [{ type: 'log', instance, name, by, tail: text } as const]
+  })
 }
 
 async function remove(scope: Scope, failures: CustodyError[]): Promise<void> {

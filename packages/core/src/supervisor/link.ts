@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator } from '@custody/runtime'
 import { CustodyError, clock, Deadline, hasCode, openSession, readLocator, type Session } from '@custody/runtime/internals'
-import { type Attachment, type ExitNotice, SUPERVISOR_LINE_BYTES } from './protocol.js'
+import { type Attachment, type ExitNotice, type StreamNotice, SUPERVISOR_LINE_BYTES } from './protocol.js'
 
 /** How long the supervisor may take to be there, in milliseconds: a loaded machine starts a Node slowly. */
 const BOOT_MS = 20_000
@@ -15,11 +15,14 @@ export class SupervisorLink {
   readonly #session: Session
   readonly #exits = new Map<string, ExitNotice>()
   readonly #listeners = new Set<(notice: ExitNotice) => void>()
+  /** Called when something was started whose output is to be shown as it comes. */
+  onStreamed: (notice: StreamNotice) => void = () => {}
 
   private constructor(locator: Locator, session: Session) {
     this.locator = locator
     this.#session = session
     session.onNotification = (method, params) => {
+      if (method === 'streamed') this.onStreamed(params as StreamNotice)
       if (method !== 'exited') return
       const notice = params as ExitNotice
       this.#exits.set(notice.id, notice)

@@ -108,6 +108,11 @@ export class ManagedProcess implements Leader {
     }
   }
 
+  /** It, and everything that was born of it. */
+  find(): Identity[] {
+    return findBornHere(this.#mark, [])
+  }
+
   isUnreaped(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null
   }
@@ -119,8 +124,9 @@ export class ManagedProcess implements Leader {
   signal(signal: NodeJS.Signals): boolean {
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') this.#isAskedToStop = true
     if (this.isUnreaped()) return sendSignal(signal, { kind: 'group', leader: this.identity })
-    const left = findBornHere(this.#mark, [])
-    return left.map((identity) => sendSignal(signal, { kind: 'process', identity })).includes(true)
+    return this.find()
+      .map((identity) => sendSignal(signal, { kind: 'process', identity }))
+      .includes(true)
   }
 
   /** Ends it and everything that was born of it. Once, however often it is asked; the shortest grace holds. */

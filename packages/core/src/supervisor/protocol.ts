@@ -32,6 +32,12 @@ export interface SpawnRequest {
   readonly needs: readonly NamespaceId[]
   /** The files that hold its ports: removed when it ends with its scope. */
   readonly portClaims?: readonly string[]
+  /** Whether the command exits with 0 and leaves a daemon behind. */
+  readonly daemonizes?: boolean
+  /** Whether its output is shown as it comes. */
+  readonly isStreamed?: boolean
+  /** Whether it goes on when a run in watch mode has ended. */
+  readonly isKept?: boolean
 }
 
 export interface Spawned {
@@ -42,6 +48,12 @@ export interface Spawned {
 export interface ExitStatus {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
+}
+
+/** Sent to the runner when one has been started of which the output is shown as it comes. */
+export interface StreamNotice extends Pick<Spawned, 'logs'> {
+  readonly id: NamespaceId
+  readonly name: string
 }
 
 /** Sent to every client when the first process of a runtime has exited. */

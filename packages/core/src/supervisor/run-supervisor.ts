@@ -60,14 +60,27 @@ export class RunSupervisor {
     return this.#loss
   }
 
-  /** Ends what was started for the whole run, and whatever a file has left. */
-  async settle(): Promise<Ended[]> {
-    return (await this.#ask<Ended[]>('settle', { scope: this.#run.id })) ?? []
+  /** The connection of the run itself. @throws CUSTODY_SUPERVISOR_UNREACHABLE */
+  get link(): Promise<SupervisorLink> {
+    return this.#link
+  }
+
+  /**
+   * Ends what was started for the whole run, and whatever a file has left.
+   * @param isRerunNext whether what is kept for the next run of a watch mode goes on
+   */
+  async settle(isRerunNext: boolean): Promise<Ended[]> {
+    return (await this.#ask<Ended[]>('settle', { scope: this.#run.id, isRerunNext })) ?? []
   }
 
   /** Ends whatever else was born in the run. */
   async sweep(): Promise<Swept[]> {
     return (await this.#ask<Swept[]>('sweep', {})) ?? []
+  }
+
+  /** Whether it has something that goes on in watch mode. */
+  async hasKept(): Promise<boolean> {
+    return (await this.#ask<boolean>('hasKept', {})) ?? false
   }
 
   /** What it has beyond plain Node. */

@@ -62,10 +62,12 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     spawn: (params, peer) => supervisor.spawn(peer, params as unknown as SpawnRequest).catch(asSpawnError),
     stop: ({ id }) => supervisor.stopByHand(id as string),
     signal: ({ id, signal }) => supervisor.signal(id as string, signal as NodeJS.Signals),
-    settle: ({ graceMs, scope }) => supervisor.settle(scope as string, graceMs as number | undefined),
+    settle: ({ graceMs, isRerunNext, scope }) =>
+      supervisor.settle(scope as string, graceMs as number | undefined, isRerunNext === true),
     share: ({ fingerprint, key }, peer) => supervisor.share(peer, key as string, fingerprint as string),
     shared: ({ key, outcome }) => supervisor.shared(key as string, outcome as SharedRuntime | { problem: string }),
     sweep: () => supervisor.sweep(),
+    hasKept: () => supervisor.hasKept,
     means: async (): Promise<Reached> => {
       const { level, mechanisms } = await supervisor.means()
       return { level, mechanisms }

@@ -3,6 +3,8 @@ import type { Client } from './supervisor.js'
 
 interface Share {
   readonly fingerprint: string
+  /** Whether it is from before the run of a watch mode that goes on now. */
+  isFromBefore: boolean
   starter: Client
   runtime: SharedRuntime | null
   readonly waiting: { readonly client: Client; answer(answer: ShareAnswer): void }[]
@@ -19,7 +21,7 @@ export class Shares {
   ask(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
     const share = this.#shares.get(key)
     if (share === undefined) {
-      this.#shares.set(key, { fingerprint, starter: client, runtime: null, waiting: [] })
+      this.#shares.set(key, { fingerprint, isFromBefore: false, starter: client, runtime: null, waiting: [] })
       return Promise.resolve({ role: 'starter' })
     }
     if (share.fingerprint !== fingerprint) {
@@ -38,6 +40,17 @@ export class Shares {
     const answer: ShareAnswer =
       'problem' in outcome ? { role: 'refused', problem: outcome.problem } : { role: 'guest', runtime: outcome }
     for (const waiting of share.waiting.splice(0)) waiting.answer(answer)
+  }
+
+  /** A new run has begun in watch mode: what has been kept may have another definition by now. */
+  beginRerun(): void {
+    for (const share of this.#shares.values()) share.isFromBefore = true
+  }
+
+  /** The runtime that was kept under a key, where it was made by another definition. */
+  findOutdated(key: string, fingerprint: string): SharedRuntime | null {
+    const share = this.#shares.get(key)
+    return share?.isFromBefore && share.fingerprint !== fingerprint ? share.runtime : null
   }
 
   /** A runtime has exited: the next who asks starts another. */

@@ -91,14 +91,14 @@ test('tells every client how a process has exited, and whether it was asked to',
   expect([a.notices, b.notices]).toEqual([[notice], [notice]])
 })
 
-test('stops what it knows, and says null of what it does not', async () => {
+test('stops what it knows, says how it has ended to who asks again, and refuses what it does not know', async () => {
   const { request, runId, supervisor } = newSupervisor()
   const asked = request(newFileId(runId))
   const { identity } = await supervisor.spawn(attachWorker(supervisor, asked.scope), asked)
   expect(await supervisor.stop(asked.id)).toMatchObject({ id: asked.id, identity, forced: false, left: [] })
   expect(isAlive(identity)).toBe(false)
-  expect(await supervisor.stop(asked.id)).toBe(null)
-  expect(await supervisor.stop('unknown')).toBe(null)
+  expect(await supervisor.stop(asked.id)).toMatchObject({ id: asked.id, left: [] })
+  await expect(supervisor.stop('unknown')).rejects.toThrow('There is no runtime unknown')
   expect(supervisor.signal('unknown', 'SIGTERM')).toBe(false)
 })
 

@@ -13,7 +13,17 @@ import { writeJournal } from './journal.js'
 import { ManagedProcess } from './managed-process.js'
 import { type Means, plainMeans } from './means.js'
 import { listOrphans, reapOrphans } from './orphans.js'
-import type { Attachment, Ended, ExitNotice, ShareAnswer, SharedRuntime, Spawned, SpawnRequest, Swept } from './protocol.js'
+import type {
+  Attachment,
+  Ended,
+  ExitNotice,
+  ShareAnswer,
+  SharedRuntime,
+  Spawned,
+  SpawnRequest,
+  StreamNotice,
+  Swept,
+} from './protocol.js'
 import { Shares } from './shares.js'
 import { SpawnQueue } from './spawn-queue.js'
 import { inStopOrder } from './stop-order.js'
@@ -57,11 +67,14 @@ export class Supervisor {
   /** What was ended because those had gone who had asked for it. Nobody has been told of it yet. */
   readonly #untold = new Map<NamespaceId, Ended>()
   readonly #departures = new Set<Promise<void>>()
+  /** How each has ended, for those who ask once more. */
+  readonly #ended = new Map<NamespaceId, Ended>()
   #swept: Swept[] = []
   #means: Promise<Means> | null = null
   #hasRunner = false
   #starting: Promise<unknown> = Promise.resolve()
   #ending: Promise<void> | null = null
+  #isRerunNext = false
 
   /** @param onEnd called once, when the run is over and everything has been ended */
   constructor(options: SupervisorOptions, onEnd: (end: SupervisorEnd) => void) {
@@ -73,6 +86,11 @@ export class Supervisor {
   /** Whether the runner's main process has been here. */
   get hasRunner(): boolean {
     return this.#hasRunner
+  }
+
+  /** Whether something goes on from one run of a watch mode to the next. */
+  get hasKept(): boolean {
+    return [...this.#processes.values()].some(({ request }) => request.isKept)
   }
 
   /** Notes who a client is. What is its own ends with its connection, for whatever reason that ends. */
@@ -141,6 +159,10 @@ export class Supervisor {
       await this.stop(request.id, 0)
       throw error
     }
+    if (request.isStreamed) {
+      const notice: StreamNotice = { id: request.id, name: request.name, logs: started.spawned.logs }
+      for (const each of this.#clients) each.notify('streamed', notice)
+    }
     void started.exited.then((exit) => {
       this.#shares.forget(request.id)
       const notice: ExitNotice = { id: request.id, exit, expected: started.isExpected }
@@ -149,21 +171,26 @@ export class Supervisor {
     return started
   }
 
-  async stop(id: NamespaceId, graceMs?: number): Promise<Ended | null> {
+  /** @throws {Error} when nothing was ever started under this id */
+  async stop(id: NamespaceId, graceMs?: number): Promise<Ended> {
     const process = this.#processes.get(id)
-    if (process === undefined) return null
+    const before = this.#ended.get(id)
+    if (process === undefined && before !== undefined) return before
+    if (process === undefined) throw new Error(`There is no runtime ${id}.`)
     const ended = await process.stop([this.#options.runner], graceMs)
     if (ended.left.length === 0) {
       this.#processes.delete(id)
+      this.#ended.set(id, ended)
       ;(await this.means()).groups?.drop(id)
     }
     return ended
   }
 
   /** Ends one before its scope does; the scope is told of it as well, for its receipts. */
-  async stopByHand(id: NamespaceId): Promise<Ended | null> {
+  async stopByHand(id: NamespaceId): Promise<Ended> {
+    const isRunning = this.#processes.has(id)
     const ended = await this.stop(id)
-    if (ended !== null && ended.left.length === 0) this.#untold.set(id, ended)
+    if (isRunning && ended.left.length === 0) this.#untold.set(id, ended)
     return ended
   }
 
@@ -171,20 +198,36 @@ export class Supervisor {
     return this.#processes.get(id)?.signal(signal) ?? false
   }
 
-  /** Ends what was started in a scope, those that need others first. Tells also what has ended there without anybody being told. */
-  async settle(scope: NamespaceId, graceMs?: number): Promise<Ended[]> {
-    const own = [...this.#processes.values()].filter(({ request }) => isInScope(request.scope, scope))
+  /**
+   * Ends what was started in a scope, those that need others first. Tells also what has ended there without anybody being told.
+   * @param isRerunNext whether the run goes on in watch mode, and with it what is kept
+   */
+  async settle(scope: NamespaceId, graceMs?: number, isRerunNext = false): Promise<Ended[]> {
+    if (scope === this.#options.runId) this.#isRerunNext = isRerunNext
+    if (isRerunNext) this.#shares.beginRerun()
+    const kept = this.#kept()
+    const own = [...this.#processes.values()].filter((each) => isInScope(each.request.scope, scope) && !kept.includes(each))
     const ended = new Map<NamespaceId, Ended>()
     const requests = own.map(({ request }) => request)
     for (const wave of inStopOrder(requests)) {
       const all = await Promise.all(wave.map(({ id }) => this.stop(id, graceMs)))
-      for (const each of all) if (each !== null) ended.set(each.id, each)
+      for (const each of all) ended.set(each.id, each)
     }
     for (const path of own.flatMap(({ request }) => request.portClaims ?? [])) rmSync(path, { force: true })
     if (scope === this.#options.runId) await Promise.all(this.#departures)
     for (const each of this.#untold.values()) if (isInScope(each.scope, scope)) ended.set(each.id, each)
     for (const id of ended.keys()) this.#untold.delete(id)
     return [...ended.values()]
+  }
+
+  /** What goes on from one run to the next, and what that needs. */
+  #kept(): ManagedProcess[] {
+    const all = this.#isRerunNext ? [...this.#processes.values()] : []
+    const kept = new Set(all.filter(({ request }) => request.isKept))
+    for (const { request } of kept) {
+      for (const each of all) if (request.needs.includes(each.request.id)) kept.add(each)
+    }
+    return [...kept]
   }
 
   /** Ends whatever else was born in the run, and tells what that was. */
@@ -202,12 +245,17 @@ export class Supervisor {
     }
   }
 
-  share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
+  async share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
+    const outdated = this.#shares.findOutdated(key, fingerprint)
+    if (outdated !== null) await this.stopByHand(outdated.id)
     return this.#shares.ask(client, key, fingerprint)
   }
 
   shared(key: string, outcome: SharedRuntime | { readonly problem: string }): void {
-    this.#shares.tell(key, outcome)
+    const process = 'id' in outcome ? this.#processes.get(outcome.id) : undefined
+    // The notice of its exit came before anybody could forget it.
+    const hasExited = process !== undefined && process.exit !== null && process.request.daemonizes !== true
+    this.#shares.tell(key, hasExited ? { problem: 'it exited as soon as it was ready' } : outcome)
   }
 
   /** Ends the run: everything that was started in it, and whatever else was born in it. */
@@ -217,6 +265,7 @@ export class Supervisor {
   }
 
   async #endRun(): Promise<void> {
+    this.#isRerunNext = false
     const { lastGraceMs, runId } = this.#options
     // One that is being started right now has no process yet that could be found.
     await this.#starting
@@ -256,8 +305,9 @@ export class Supervisor {
       ...(scope === runId && groups !== null && { group: groups.path }),
       ...(scope === runId && mechanisms.includes('subreaper') && { orphans: listOrphans }),
     }
-    const helpers = findCommonHelpers(findBornHere(mark, [runner]))
-    const spared = [runner, ...helpers]
+    const kept = this.#kept().flatMap((each) => each.find())
+    const helpers = findCommonHelpers(findBornHere(mark, [runner, ...kept]))
+    const spared = [runner, ...kept, ...helpers]
     const found = findBornHere(mark, spared)
     if (found.length === 0) return
     const commands = found.map((identity) => ({ identity, command: platform.readCommand(identity.pid) }))

@@ -1,6 +1,5 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { LOOPBACK } from './connect.js'
 import { isOwn } from './port.js'
 import { type Probe, type ProbeContext, retry } from './probe.js'
 
@@ -17,20 +16,24 @@ export function httpProbe(target: string | { readonly url: string; readonly stat
   const isRight = (given: number) => (statuses === null ? given >= 200 && given < 400 : statuses.includes(given))
   return (context) => {
     const isRelative = url.startsWith('/')
-    const port = new URL(context.url ?? 'http://localhost').port
+    const own = new URL(context.url ?? 'http://localhost')
     // A path is one of the runtime's own, on whichever address it listens.
-    const targets = isRelative
-      ? LOOPBACK.map((host) => new URL(url, `http://${host.includes(':') ? `[${host}]` : host}:${port}`))
-      : [new URL(url)]
+    const targets = isRelative ? context.hosts.map((host) => new URL(url, onHost(own, host))) : [new URL(url)]
     return retry(context.signal, async () => {
       const answers = await Promise.all(targets.map((each) => ask(each, context)))
       context.note(targets.map((each, at) => `${each.href} ${answers[at]}`).join(', '))
       const at = answers.findIndex((answer) => typeof answer === 'number' && isRight(answer))
-      if (at < 0 || (isRelative && !isOwn(context, Number(port)))) return false
-      if (isRelative) context.answered(LOOPBACK[at] as string)
+      if (at < 0 || (isRelative && !isOwn(context, Number(own.port)))) return false
+      if (isRelative) context.answered(context.hosts[at] as string)
       return true
     })
   }
+}
+
+function onHost(url: URL, host: string): URL {
+  const moved = new URL(url)
+  moved.hostname = host.includes(':') ? `[${host}]` : host
+  return moved
 }
 
 function ask(url: URL, { signal }: ProbeContext): Promise<number | string> {

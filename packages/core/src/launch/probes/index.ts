@@ -1,4 +1,4 @@
-import type { Ready } from '../start-spec.js'
+import type { Ready } from '../../options/start-spec.js'
 import { execProbe } from './exec.js'
 import { fileProbe } from './file.js'
 import { httpProbe } from './http.js'

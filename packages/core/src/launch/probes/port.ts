@@ -1,15 +1,16 @@
-import { LOOPBACK, tryConnect } from './connect.js'
+import { tryConnect } from './connect.js'
 import { type Probe, retry } from './probe.js'
 
-/** Holds when the runtime itself accepts connections on one of its ports, on either loopback address. */
+/** Holds when the runtime itself accepts connections on one of its ports, on any of its addresses. */
 export function portProbe(name: string): Probe {
   return (context) => {
+    const { hosts } = context
     const port = context.ports[name] as number
     return retry(context.signal, async () => {
-      const outcomes = await Promise.all(LOOPBACK.map((host) => tryConnect({ host, port }, context.signal)))
+      const outcomes = await Promise.all(hosts.map((host) => tryConnect({ host, port }, context.signal)))
       for (const outcome of outcomes) if (typeof outcome !== 'string') outcome.destroy()
-      context.note(LOOPBACK.map((host, at) => `${host}:${port} ${describe(outcomes[at])}`).join(', '))
-      const host = LOOPBACK.find((_, at) => typeof outcomes[at] !== 'string')
+      context.note(hosts.map((host, at) => `${host}:${port} ${describe(outcomes[at])}`).join(', '))
+      const host = hosts.find((_, at) => typeof outcomes[at] !== 'string')
       if (host === undefined || !isOwn(context, port)) return false
       context.answered(host)
       return true

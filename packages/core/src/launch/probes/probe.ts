@@ -4,7 +4,10 @@ import type { LogFile } from '../log-file.js'
 /** What a probe may look at. */
 export interface ProbeContext {
   readonly ports: Readonly<Record<string, number>>
+  /** Of its first port. */
   readonly url: string | null
+  /** On which addresses it may answer. */
+  readonly hosts: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
   readonly logs: { readonly stdout: LogFile; readonly stderr: LogFile }
@@ -16,7 +19,7 @@ export interface ProbeContext {
   readonly signal: AbortSignal
   /** What was seen last, for the message of a probe that never held. */
   note(observed: string): void
-  /** Which loopback address answered on a port of the runtime's own. */
+  /** Which of its addresses answered on a port of its own. */
   answered(host: string): void
   /** What a log line said. */
   matched(match: RegExpMatchArray): void

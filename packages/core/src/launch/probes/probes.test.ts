@@ -6,8 +6,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { sampleLocator } from '../../../../../test/runtime/sample-locator.js'
 import { startProgram } from '../../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../../test/runtime/temporary-directory.js'
+import type { Ready } from '../../options/start-spec.js'
 import { LogFile } from '../log-file.js'
-import type { Ready } from '../start-spec.js'
+import { LOOPBACK } from './connect.js'
 import { describeReady, probeOf } from './index.js'
 import { matches } from './log.js'
 import type { ProbeContext } from './probe.js'
@@ -36,7 +37,14 @@ function probe(ready: Ready, changes: Partial<ProbeContext> = {}): Probing {
   const matched: RegExpMatchArray[] = []
   let look = () => {}
   const probing = probeOf(ready)({
-    ...{ ports: {}, url: null, cwd: directory, env: { PATH: process.env['PATH'] ?? '' }, logs: { stdout, stderr } },
+    ...{
+      ports: {},
+      url: null,
+      hosts: LOOPBACK,
+      cwd: directory,
+      env: { PATH: process.env['PATH'] ?? '' },
+      logs: { stdout, stderr },
+    },
     ...{
       ownsPort: () => true,
       owns: () => true,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { checkSpec, type StartSpec } from './start-spec.js'
+import type { StartSpec } from '../options/start-spec.js'
+import { checkSpec } from './check-spec.js'
 
 const spec = (changes: object = {}) => ({ name: 'api', command: ['node', 'server.js'], ...changes }) as unknown as StartSpec
 const refused = (option: string, message: string | RegExp = '') =>

@@ -1,7 +1,7 @@
 import type { Identity } from '@custody/runtime'
 import type { Evidence } from '../provenance/evidence.js'
 import type { Verdict } from '../provenance/judge.js'
-import type { Step } from '../retire/steps.js'
+import type { Step } from './steps.js'
 
 /** How one runtime ended, or why it did not. */
 export interface Receipt {
