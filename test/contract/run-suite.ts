@@ -35,6 +35,8 @@ export interface Suite {
   extras?: Readonly<Record<string, string>>
   /** What to start instead of the runner: a program that is given the runner's command line, and becomes it. */
   wrapper?: readonly [string, ...string[]]
+  /** Whether the runner watches the files. `during` ends it. */
+  isWatched?: boolean
   /** Acts while the suite runs: called when the runner has started. */
   during?: (running: RunningSuite) => Promise<void>
 }
@@ -116,7 +118,12 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => void)
     for (const path of [directory, base]) rmSync(path, { recursive: true, force: true })
   })
   const release = join(base, 'release')
-  const [file, ...args] = [...(suite.wrapper ?? []), node, ...commands[runner](directory), ...(suite.args ?? [])] as [string]
+  const [file, ...args] = [
+    ...(suite.wrapper ?? []),
+    node,
+    ...commands[runner](suite.isWatched ?? false),
+    ...(suite.args ?? []),
+  ] as [string]
   const running = execa(file, args, {
     cwd: directory,
     env: { ...cleanEnvironment(), TMPDIR: base, RELEASE: release, ...suite.env },
@@ -183,12 +190,15 @@ interface RunnerJson {
   }[]
 }
 
-const commands: Record<RunnerName, (directory: string) => string[]> = {
-  vitest: () => [
+const commands: Record<RunnerName, (isWatched: boolean) => string[]> = {
+  vitest: (isWatched) => [
     join(packageDirectory('vitest'), 'vitest.mjs'),
-    ...['run', '--reporter=default', '--reporter=json', '--outputFile.json=results.json'],
+    ...[isWatched ? 'watch' : 'run', '--reporter=default', '--reporter=json', '--outputFile.json=results.json'],
   ],
-  jest: () => [join(packageDirectory('jest'), 'bin/jest.js'), '--json', '--outputFile=results.json', '--ci'],
+  jest: (isWatched) => [
+    join(packageDirectory('jest'), 'bin/jest.js'),
+    ...['--json', '--outputFile=results.json', '--ci', ...(isWatched ? ['--watchAll', '--watchman=false'] : [])],
+  ],
 }
 
 function packageDirectory(name: string): string {
