@@ -6,6 +6,8 @@ import { windows } from './windows.js'
 export interface ProcessEntry {
   readonly pid: number
   readonly parent: number
+  /** The process group; 0 where there are none. */
+  readonly group: number
   /** The kernel's start time; see Identity. */
   readonly start: string
   /** The executable's short name. */
