@@ -44,7 +44,9 @@ export async function prepareServices(): Promise<Prepared> {
   const home = mkdtempSync(join(tmpdir(), 'services-'))
   // As root, PostgreSQL runs as somebody else, who has to get there.
   chmodSync(home, 0o711)
-  const env = { SERVICES_FILE: file, SERVICES_HOME: home, SERVICES_POSTGRES: preparePostgres(home) }
+  // Debian has nginx where only root looks for programs.
+  const PATH = `${process.env['PATH']}:/usr/sbin`
+  const env = { PATH, SERVICES_FILE: file, SERVICES_HOME: home, SERVICES_POSTGRES: preparePostgres(home) }
   Object.assign(process.env, env)
   const { say, services } = createRequire(import.meta.url)(file) as {
     services: Record<string, Service>
