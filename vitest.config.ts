@@ -2,12 +2,17 @@ import { defineConfig } from 'vitest/config'
 
 /** Whole runs that are killed and whole trees that are stopped, each with its own seconds of grace: `.ci/run` runs them by themselves. */
 const slow = ['killed', 'levels', 'trees'].map((name) => `test/contract/${name}.test.ts`)
+/** With redis, nginx and PostgreSQL, which `scripts/install-services.mjs` installs. */
+const services = ['test/services/*.test.ts']
+
 const isSlowRun = process.env.CUSTODY_TEST_SLOW === '1'
+const isServicesRun = process.env.CUSTODY_TEST === 'services'
+const chosen = isSlowRun ? slow : isServicesRun ? services : null
 
 export default defineConfig({
   test: {
-    include: isSlowRun ? slow : ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', ...(isSlowRun ? [] : slow)],
+    include: chosen ?? ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
+    exclude: ['**/node_modules/**', ...(chosen ? [] : [...slow, ...services])],
     testTimeout: 60_000,
     // The tests wait more than they work.
     maxWorkers: '100%',

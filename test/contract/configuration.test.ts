@@ -106,6 +106,43 @@ describeRunners('a worker that dies', (runner) => {
   })
 })
 
+/** A global teardown that says whether the process of the file `pid` is alive. */
+const looking = `
+  const { appendFileSync, existsSync, readFileSync } = require('node:fs')
+  const look = () => appendFileSync('notes.jsonl', JSON.stringify(['alive', existsSync('/proc/' + readFileSync('pid') + '/exe')]) + '\\n')`
+
+/** A project with a global teardown of its own. */
+const withTeardown: Record<RunnerName, string> = {
+  vitest: `
+    import { custodyPlugin } from '@custody/vitest/plugin'
+    export default { plugins: [custodyPlugin()], test: { include: ['*.check.mjs'], globalSetup: ['./own-setup.mjs'] } }`,
+  jest: `
+    import { withCustody } from '@custody/jest/config'
+    export default withCustody({ ${plainJest} globalTeardown: '<rootDir>/own-teardown.cjs' })`,
+}
+
+describeRunners('a global teardown', (runner) => {
+  const suite = shareSuite(runner, () => ({
+    config: withTeardown[runner],
+    extras: {
+      'own-setup.mjs': `import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)\n${looking}\nexport default () => look`,
+      'own-teardown.cjs': `${looking}\nmodule.exports = look`,
+    },
+    files: {
+      sharing: `
+        test('shares a server', async () => {
+          const { pid } = await custody.shared({ scope: 'run', name: 'server', command: ['node', path.join(programs, 'servers/answering-http.js')], ports: ['http'], ready: { port: 'http' } })
+          fs.writeFileSync('pid', String(pid))
+        })`,
+    },
+  }))
+
+  test('may remove what servers of the run have needed: they have ended before', () => {
+    expect(suite().exitCode, suite().output).toBe(0)
+    expect(suite().notes).toEqual({ alive: false })
+  })
+})
+
 describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) => {
   describe('with the global setup and a runner of its own', () => {
     const suite = shareSuite(runner, () => ({

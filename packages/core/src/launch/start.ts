@@ -8,6 +8,7 @@ import type { Ended, Spawned, SpawnRequest } from '../supervisor/protocol.js'
 import { birthmarkOf } from '../tree/birthmark.js'
 import { fileIdOf } from '../tree/file-id.js'
 import { findBornHere } from '../tree/find-born-here.js'
+import { findHeads } from '../tree/find-heads.js'
 import { LogFile } from './log-file.js'
 import { type Reservation, reservePorts } from './reserve-ports.js'
 import { type SpawnPlace, spawnRequestOf } from './spawn-request.js'
@@ -146,10 +147,10 @@ function tailOf({ logs }: Spawned): string {
   return tails.filter(Boolean).join('\n')
 }
 
-/** The oldest process that a daemonizing command has left. Its PID file is not asked. */
+/** The head of what a daemonizing command has left, and the oldest of several. Its PID file is not asked. */
 function adopt(request: SpawnRequest, { identity, logs }: Spawned): Identity {
   const mark = birthmarkOf(request.id, [logs.stdout, logs.stderr].map(fileIdOf), identity)
-  const [oldest] = findBornHere(mark, []).sort((a, b) => (platform.isOlder(a.start ?? '0', b.start ?? '0') ? -1 : 1))
+  const [oldest] = findHeads(findBornHere(mark, [])).sort((a, b) => (platform.isOlder(a.start ?? '0', b.start ?? '0') ? -1 : 1))
   return oldest ?? identity
 }
 

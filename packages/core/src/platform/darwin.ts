@@ -3,10 +3,10 @@ import type { Platform, ProcessEntry } from './index.js'
 
 /** macOS and other Unix, through `ps`. Not verified on a machine yet: see docs/compatibility.md. */
 export const darwin: Platform = {
-  readProcess: (pid) => parse(ps('-o', 'pid=,ppid=,state=,lstart=,comm=', '-p', String(pid)))[0] ?? null,
+  readProcess: (pid) => parse(ps('-o', 'pid=,ppid=,pgid=,state=,lstart=,comm=', '-p', String(pid)))[0] ?? null,
   holdsNumber: (pid, start) => darwin.readProcess(pid)?.start === start,
   listProcesses: (except = new Set()) =>
-    parse(ps('-ax', '-o', 'pid=,ppid=,state=,lstart=,comm=')).filter(({ pid }) => !except.has(pid)),
+    parse(ps('-ax', '-o', 'pid=,ppid=,pgid=,state=,lstart=,comm=')).filter(({ pid }) => !except.has(pid)),
   listChildren: () => null,
 
   readInitialVariable(pid, name) {
@@ -48,9 +48,9 @@ function ps(...args: string[]): string {
 
 function parse(output: string): ProcessEntry[] {
   return output.split('\n').flatMap((line) => {
-    const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(\w+ +\w+ +\d+ +[\d:]+ +\d+)\s+(.*)$/.exec(line)
-    if (match === null || match[3]?.startsWith('Z')) return []
-    const [, pid = '', parent = '', , start = '', comm = ''] = match
-    return [{ pid: Number(pid), parent: Number(parent), start: start.split(/ +/).join(' '), comm }]
+    const match = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w+ +\w+ +\d+ +[\d:]+ +\d+)\s+(.*)$/.exec(line)
+    if (match === null || match[4]?.startsWith('Z')) return []
+    const [, pid = '', parent = '', group = '', , start = '', comm = ''] = match
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), start: start.split(/ +/).join(' '), comm }]
   })
 }

@@ -9,6 +9,8 @@ export { currentNative, enableNative, type HeldProcess, type Mechanism, type Nat
 export interface ProcessEntry {
   readonly pid: number
   readonly parent: number
+  /** The process group; 0 where there are none. */
+  readonly group: number
   /** The kernel's start time; see Identity. */
   readonly start: string
   /** The executable's short name. */

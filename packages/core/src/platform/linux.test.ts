@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -25,10 +26,11 @@ async function zombie(): Promise<{ pid: number; start: string; parent: Program }
   return { pid, start, parent }
 }
 
-test('tells of a process who its parent is, when it started, and its short name', () => {
+test('tells of a process who its parent is, its group, when it started, and its short name', () => {
   const { pid, start } = ownIdentity()
   const comm = readFileSync('/proc/self/comm', 'utf8').trim()
-  expect(linux.readProcess(pid)).toEqual({ pid, parent: process.ppid, start, comm })
+  const group = Number(execFileSync('ps', ['-o', 'pgid=', '-p', String(pid)], { encoding: 'utf8' }))
+  expect(linux.readProcess(pid)).toEqual({ pid, parent: process.ppid, group, start, comm })
   expect(linux.listProcesses()).toContainEqual(linux.readProcess(process.ppid))
 })
 

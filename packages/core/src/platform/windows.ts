@@ -29,6 +29,6 @@ function query(filter: string): ProcessEntry[] {
   return output.split(/\r?\n/).flatMap((line) => {
     const [pid, parent, start, ...name] = line.split(' ')
     if (!pid || !parent || !start) return []
-    return [{ pid: Number(pid), parent: Number(parent), start, comm: name.join(' ') }]
+    return [{ pid: Number(pid), parent: Number(parent), group: 0, start, comm: name.join(' ') }]
   })
 }

@@ -7,6 +7,7 @@ import { currentNative, type HeldProcess, spawnStyle } from '../platform/index.j
 import { type Birthmark, birthmarkOf } from '../tree/birthmark.js'
 import { type FileId, fileIdOf } from '../tree/file-id.js'
 import { findBornHere } from '../tree/find-born-here.js'
+import { findHeadGroups } from '../tree/find-heads.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { type Leader, stopTree } from '../tree/stop-tree.js'
 import { noteChild } from './orphans.js'
@@ -118,13 +119,13 @@ export class ManagedProcess implements Leader {
   }
 
   /**
-   * Sends a signal to its group, or to each of what it has left behind, for a test that wants to see what happens. An exit that follows
+   * Sends a signal to its group, or to the heads of what it has left behind, for a test that wants to see what happens. An exit that follows
    * from it is an expected one.
    */
   signal(signal: NodeJS.Signals): boolean {
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') this.#isAskedToStop = true
     if (this.isUnreaped()) return sendSignal(signal, { kind: 'group', leader: this.identity })
-    return this.find()
+    return findHeadGroups(this.find())
       .map((identity) => sendSignal(signal, { kind: 'process', identity }))
       .includes(true)
   }

@@ -142,6 +142,22 @@ test.each([
   expect(seen).not.toContainEqual(expect.objectContaining({ target: { kind: 'group', leader: leader.identity } }))
 })
 
+test('leaves the children of a daemon to it, however long that takes', async () => {
+  const { exited, options, output, printed } = await startTree('leaving-a-daemon.js', 'whole', 'ending-its-child.js')
+  await printed(/ready/)
+  expect(await exited).toEqual({ code: 0, signal: null })
+  expect(await stopTree(options)).toEqual({ signals: ['SIGTERM'], forced: false, left: [] })
+  expect(output()).not.toContain('the child was asked')
+})
+
+test('asks those whom a daemon leaves behind when it is asked itself', async () => {
+  const { exited, options, output, printed } = await startTree('leaving-a-daemon.js', 'whole', 'leaving-its-child.js')
+  await printed(/ready/)
+  expect(await exited).toEqual({ code: 0, signal: null })
+  expect(await stopTree(options)).toEqual({ signals: ['SIGTERM'], forced: false, left: [] })
+  expect(output()).toContain('the child was asked')
+})
+
 test('kills what comes anew while it is being stopped, until nothing comes any more', async () => {
   const { exited, options, output, printed } = await startTree('replacing-its-child.js', '1000')
   await printed(/started/)

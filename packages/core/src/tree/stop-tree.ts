@@ -4,6 +4,7 @@ import type { HeldProcess } from '../platform/index.js'
 import type { Birthmark } from './birthmark.js'
 import { ExitEvents } from './exit-events.js'
 import { lookAround } from './find-born-here.js'
+import { findHeadGroups } from './find-heads.js'
 import { type SignalTarget, sendSignal } from './send-signal.js'
 
 /** The first process of a tree, for its parent: while it has not been reaped its group's number is nobody else's. */
@@ -70,14 +71,20 @@ async function stop({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopO
     if (isSent && signals.at(-1) !== signal) signals.push(signal)
   }
 
-  // To the group, or else to each, but once: what npm forwards to its child must not come a second time. A leader that has exited
-  // has left a daemon behind, which is to be asked as well.
+  // To the group, but once: what npm forwards to its child must not come a second time. A leader that has exited has left a daemon
+  // behind, whose head is asked instead; and whoever loses the head above it, then.
+  const asked = new Set<Identity>()
+  const askHeads = () => {
+    const heads = findHeadGroups(known).filter((identity) => !asked.has(identity))
+    for (const identity of heads) note(stopSignal, sendSignal(stopSignal, asProcess(identity)))
+    for (const identity of heads) asked.add(identity)
+  }
   const group = leader?.isUnreaped() ? groupOf(leader) : []
-  const polite: SignalTarget[] = group.length > 0 ? group : known.map((identity) => ({ kind: 'process', identity }))
-  for (const target of polite) note(stopSignal, sendSignal(stopSignal, target))
+  for (const target of group) note(stopSignal, sendSignal(stopSignal, target))
+  if (group.length === 0) askHeads()
   // A stopped process takes the signal only when it goes on.
-  for (const target of polite) sendSignal('SIGCONT', target)
-  const haveObeyed = await areGone(() => known, obeyBy ?? inMs(graceMs), events)
+  for (const target of group.length > 0 ? group : known.map(asProcess)) sendSignal('SIGCONT', target)
+  const haveObeyed = await areGone(() => known, obeyBy ?? inMs(graceMs), events, group.length > 0 ? undefined : askHeads)
   if (haveObeyed && find(first.strangers).length === 0) return { signals, forced: false, left: [] }
 
   const deadline = Deadline.after(FORCE_MS)
@@ -85,10 +92,14 @@ async function stop({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopO
     for (const target of leader === null ? [] : groupOf(leader)) note('SIGKILL', sendSignal('SIGKILL', target))
     const found = find()
     empty = found.length === 0 ? empty + 1 : 0
-    for (const identity of found) note('SIGKILL', sendSignal('SIGKILL', { kind: 'process', identity }))
+    for (const identity of found) note('SIGKILL', sendSignal('SIGKILL', asProcess(identity)))
     if (found.length > 0) await areGone(() => found, inMs(100), events)
   }
   return { signals, forced: signals.includes('SIGKILL'), left: find() }
+}
+
+function asProcess(identity: Identity): SignalTarget {
+  return { kind: 'process', identity }
 }
 
 /** The group of a leader, as long as its number is nobody else's. */
@@ -102,11 +113,17 @@ function inMs(ms: number): () => Deadline {
   return () => deadline
 }
 
-async function areGone(processes: () => readonly Identity[], deadline: () => Deadline, events: ExitEvents): Promise<boolean> {
+async function areGone(
+  processes: () => readonly Identity[],
+  deadline: () => Deadline,
+  events: ExitEvents,
+  meanwhile: () => void = () => {},
+): Promise<boolean> {
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 25)) {
     const pending = processes().filter((identity) => hasEnded(identity) !== true)
     if (pending.length === 0) return true
     if (deadline().hasPassed) return false
+    meanwhile()
     await events.next(pending, waitMs, deadline().leftMs)
   }
 }

@@ -10,12 +10,18 @@ const failing = (code: string) => () => {
   throw Object.assign(new Error(code), { code })
 }
 
-test('reads pid, name, parent and start time', () => {
-  expect(parseStat(`42 (sh) ${tail('S')}`)).toEqual({ pid: 42, comm: 'sh', parent: 7, start: '987654' })
+test('reads pid, name, parent, group and start time', () => {
+  expect(parseStat(`42 (sh) ${tail('S')}`)).toEqual({ pid: 42, comm: 'sh', parent: 7, group: 42, start: '987654' })
 })
 
 test('is not misled by a name that looks like the rest of the line', () => {
-  expect(parseStat(`42 (a) Z 1 (b) R) ${tail('S')}`)).toEqual({ pid: 42, comm: 'a) Z 1 (b) R', parent: 7, start: '987654' })
+  expect(parseStat(`42 (a) Z 1 (b) R) ${tail('S')}`)).toEqual({
+    pid: 42,
+    comm: 'a) Z 1 (b) R',
+    parent: 7,
+    group: 42,
+    start: '987654',
+  })
 })
 
 test.each(['Z', 'X'])('counts a process in the state %s as gone', (state) => {

@@ -35,6 +35,8 @@ export interface ProcessStat {
   /** The executable's short name. */
   comm: string
   parent: number
+  /** The process group. */
+  group: number
   /** Clock ticks since boot. */
   start: string
 }
@@ -48,11 +50,17 @@ export function parseStat(line: string): ProcessStat | null {
   const open = line.indexOf('(')
   const close = line.lastIndexOf(')')
   const fields = line.slice(close + 2).split(' ')
-  const [state, parent] = fields
+  const [state, parent, group] = fields
   const [threads, start] = [fields[17], fields[19]]
   if (open < 0 || close < 0 || state === undefined || parent === undefined || start === undefined) return null
   if ((state === 'Z' || state === 'X') && Number(threads) <= 1) return null
-  return { pid: Number(line.slice(0, open)), comm: line.slice(open + 1, close), parent: Number(parent), start }
+  return {
+    pid: Number(line.slice(0, open)),
+    comm: line.slice(open + 1, close),
+    parent: Number(parent),
+    group: Number(group),
+    start,
+  }
 }
 
 /** Null when the kernel has no such file, no such process, or does not let us see it. Every other failure is a fault. */

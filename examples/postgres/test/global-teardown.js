@@ -1,0 +1,1 @@
+export { removeCluster as default } from './cluster.js'

@@ -1,0 +1,30 @@
+import type { RunnerName } from '../contract/run-suite.js'
+
+const head: Record<RunnerName, string> = {
+  vitest: `import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)`,
+  jest: '',
+}
+
+/** For the inside of a test file: the services, what starts one in a directory of its own, and what notes all of its processes. */
+export function insideOf(runner: RunnerName): string {
+  return `
+  ${head[runner]}
+  const { home, say, services, sessionOf } = require(process.env.SERVICES_FILE)
+  const directoryOf = (name) => path.join(home, path.basename(process.cwd()) + '-' + name)
+  const specOf = (service, isDaemon, directory) => ({
+    name: service, cwd: home, ports: ['main'], ready: { port: 'main' }, stopSignal: services[service].stopSignal, daemonizes: isDaemon,
+    command: ({ ports }) => services[service].command(directory, ports.main, { isDaemon }),
+  })
+  const startOf = (pid) => {
+    const stat = fs.readFileSync('/proc/' + pid + '/stat', 'latin1')
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  }
+  const childrenOf = (pid) => fs.readFileSync('/proc/' + pid + '/task/' + pid + '/children', 'utf8').split(' ').filter(Boolean).map(Number)
+  const treeOf = (pid) => [pid, ...childrenOf(pid).flatMap(treeOf)]
+  const noteTree = (name, pid) => {
+    const pids = treeOf(pid)
+    for (const each of pids) fs.appendFileSync('noted-' + name, each + ' ' + startOf(each) + '\\n')
+    return pids
+  }
+  const pidIn = (file) => Number(fs.readFileSync(file, 'utf8').split('\\n')[0])`
+}
