@@ -60,6 +60,32 @@ describe.each(left.filter(({ level }) => level <= highest))('at level $level', (
   })
 })
 
+const elsewhere = `
+  test('has a daemon in a pid namespace', async () => {
+    const daemon = path.join(programs, 'daemons/obeying.js')
+    const asRoot = process.geteuid() === 0 ? [] : ['--map-root-user']
+    const child = spawn('unshare', [...asRoot, '--pid', '--fork', process.execPath, daemon, path.join(custody.namespace.dir, 'obeying.json')], { detached: true, stdio: 'ignore' })
+    note('pid', child.pid)
+    while ((await custody.runtimes()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    note('verdict', (await custody.runtimes())[0].verdict)
+  })`
+
+test.each([0, 1].filter((level) => level <= highest))('at level %i: a runtime of another pid namespace', async (level) => {
+  const { exitCode, notes, output, receipts } = await runSuite('vitest', {
+    env: { CUSTODY_LEVEL: String(level) },
+    files: { elsewhere },
+  })
+  expect(notes['verdict'], output).toBe('owned')
+  // It left in both cases: only held it can be seen to.
+  if (level === 0) {
+    expect(exitCode).toBe(1)
+    expect(output).toContain('its process cannot be seen from here')
+  } else {
+    expect(exitCode, output).toBe(0)
+    expect(receipts).toMatchObject([{ verdict: 'owned', exit: 'observed', identity: { pid: 1 }, left: [] }])
+  }
+})
+
 test('refuses a level that there is not', async () => {
   const { exitCode, output } = await runSuite('vitest', { env: { CUSTODY_LEVEL: '3' }, files: { any: `test('any', () => {})` } })
   expect(exitCode).not.toBe(0)

@@ -67,7 +67,17 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   mkdirSync(`${directory}/registry`, { mode: 0o700 })
   const outer = process.env[NAMESPACE_VARIABLE]?.split(':')[0] || null
   const runner = ownIdentity()
-  const handle: RunHandle = { id: newRunId(outer), directory, storage, runner, root, project: '', slot: '0', options: resolved }
+  const handle: RunHandle = {
+    id: newRunId(outer),
+    directory,
+    storage,
+    runner,
+    root,
+    project: '',
+    slot: '0',
+    mostLevel,
+    options: resolved,
+  }
   const supervisor = RunSupervisor.start(directory, {
     ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, storage, root, mostLevel },
     created: new Date().toISOString(),

@@ -14,8 +14,9 @@ import {
 } from '@custody/runtime/internals'
 import type { CapturedLocator } from '../locators/capture.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
-import { platform } from '../platform/index.js'
+import { type HeldPeer, type Native, platform } from '../platform/index.js'
 import type { Answer, Evidence, Recorded } from './evidence.js'
+import { holdPeer } from './hold-peer.js'
 import { findRole, type RunIdentity, readBorn } from './own-processes.js'
 
 /** One capture, or several with the same content. */
@@ -25,12 +26,16 @@ export type Copies = readonly [CapturedLocator, ...CapturedLocator[]]
 export interface Proof {
   readonly evidence: Evidence
   readonly session: Session | null
+  /** Its process, where that is of another pid or time namespace and could be held. */
+  readonly peer: HeldPeer | null
 }
 
 export interface ProofContext {
   readonly run: RunIdentity
   readonly scope: NamespaceId
   readonly proofMs: number
+  /** Gets native code, which is not needed for most. */
+  readonly findNative?: () => Native | null
 }
 
 /** A runtime on its way out closes connections before it is gone: it is looked at for at least this long, in milliseconds. */
@@ -45,20 +50,20 @@ const LEAST_LOOK_MS = 300
 export async function prove(copies: Copies, context: ProofContext, deadline: Deadline): Promise<Proof> {
   const { locator, path, source, unreadable } = copies[0]
   const known = { source, path, unreadable, scope: context.scope }
-  if (locator === null) return { evidence: { ...unasked, ...known }, session: null }
+  if (locator === null) return { evidence: { ...unasked, ...known }, session: null, peer: null }
 
   const recorded = lookUp(locator)
   const role = recorded === 'alive' ? findRole(locator, context.run) : null
   const isOlderThanRun = recorded === 'alive' && isOlderThan(locator, context.run.runner)
   const identity = identityOf(locator)
   if (role !== null || isOlderThanRun) {
-    return { evidence: { ...unasked, ...known, role, isOlderThanRun, recorded, identity }, session: null }
+    return { evidence: { ...unasked, ...known, role, isOlderThanRun, recorded, identity }, session: null, peer: null }
   }
 
-  const { answer, session, statement, isSeenAlive } = await ask(locator, context, deadline)
+  const { answer, peer, session, statement, isSeenAlive } = await ask(locator, context, deadline)
   if (session === null) {
     const after = await lookUntilGone(locator, context, deadline)
-    return { evidence: { ...unasked, ...known, answer, recorded: after, identity }, session: null }
+    return { evidence: { ...unasked, ...known, answer, recorded: after, identity }, session: null, peer: null }
   }
   const form = checkForm(statement, locator)
   const said = form === 'complete' ? (statement as Statement) : null
@@ -75,11 +80,12 @@ export async function prove(copies: Copies, context: ProofContext, deadline: Dea
       isInScope: said?.namespace != null && isInScope(said.namespace, context.scope),
       frozenPath: said?.locator ?? null,
       isPathEqual: published !== undefined,
-      born: said !== null && isSeenAlive ? readBorn(said.pid, context.scope) : 'no',
+      born: said !== null && isSeenAlive ? readBorn(peer?.pids[0] ?? said.pid, context.scope) : 'no',
       isSeenAlive,
       identity: said === null ? identity : identityOf(said),
     },
     session,
+    peer,
   }
 }
 
@@ -101,35 +107,38 @@ const unasked = {
 interface Asked {
   answer: Answer
   session: Session | null
+  peer: HeldPeer | null
   statement: unknown
   isSeenAlive: boolean
 }
 
 /** Asks until the time for the proof has passed. Whoever hangs up is asked again: it may be busy, or on its way out. */
-async function ask(locator: Locator, { proofMs }: ProofContext, teardown: Deadline): Promise<Asked> {
-  const deadline = teardown.within(proofMs)
-  let seen = await askOnce(locator, deadline)
+async function ask(locator: Locator, context: ProofContext, teardown: Deadline): Promise<Asked> {
+  const deadline = teardown.within(context.proofMs)
+  let seen = await askOnce(locator, context, deadline)
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
     const isWorthAnother = seen.answer === 'closed' || seen.answer === 'none'
     if (!isWorthAnother || deadline.hasPassed || isGone(lookUp(locator))) return seen
     await pause(Math.min(waitMs, deadline.leftMs))
-    const asked = await askOnce(locator, deadline)
+    const asked = await askOnce(locator, context, deadline)
     // What was cut short by the end of the time says less than the answer before.
     if (asked.answer !== 'none' || !deadline.hasPassed) seen = asked
   }
 }
 
-async function askOnce(locator: Locator, deadline: Deadline): Promise<Asked> {
+async function askOnce(locator: Locator, { findNative = () => null }: ProofContext, deadline: Deadline): Promise<Asked> {
   let session: Session | null = null
   try {
     session = await openSession(locator, deadline)
     // The start time is read on both sides of the answer: the process that spoke is then the one that has this number.
     const before = seeStart(locator.pid)
     const statement = await session.call('identify', {}, deadline)
-    return { answer: 'authentic', session, statement, isSeenAlive: isSeenAlive(statement, before, locator.pid) }
+    const peer = holdPeer(session, statement, findNative)
+    const isSeen = peer !== null || isSeenAlive(statement, before, locator.pid)
+    return { answer: 'authentic', session, peer, statement, isSeenAlive: isSeen }
   } catch (error) {
     session?.close()
-    return { answer: classify(error), session: null, statement: null, isSeenAlive: false }
+    return { answer: classify(error), session: null, peer: null, statement: null, isSeenAlive: false }
   }
 }
 

@@ -27,3 +27,12 @@ export async function observeExit(identity: Identity, connectionEnded: Promise<v
     }
   }
 }
+
+/** The same for a process that is held: the kernel tells of its exit by itself, wherever it runs. */
+export async function observeHeldExit(exited: Promise<void>, deadline: Deadline): Promise<boolean> {
+  let cancel = () => {}
+  const late = new Promise<boolean>((resolve) => {
+    cancel = deadline.onPassed(() => resolve(false))
+  })
+  return Promise.race([exited.then(() => true), late]).finally(cancel)
+}

@@ -1,8 +1,9 @@
 import { lstatSync } from 'node:fs'
 import type { Expectation } from '@custody/runtime'
 import { clock, type Deadline, hasCode, requestShutdown, type Session } from '@custody/runtime/internals'
+import type { HeldPeer } from '../platform/index.js'
 import type { Evidence } from '../provenance/evidence.js'
-import { observeExit } from './observe-exit.js'
+import { observeExit, observeHeldExit } from './observe-exit.js'
 import type { StepName } from './steps.js'
 
 /** A runtime that has proved to be born in this scope and to have published the captured locator. Only such a one can be retired. */
@@ -12,6 +13,8 @@ export interface OwnedRuntime {
   readonly instance: string
   readonly evidence: Evidence
   readonly session: Session
+  /** Its process, where that is of another namespace and is held; see `Proof`. */
+  readonly peer: HeldPeer | null
 }
 
 /** How a retirement ended. Only `exited` is a success. */
@@ -84,7 +87,8 @@ export async function retire(
     hangUp()
     return { end: 'exit unobservable' }
   }
-  const hasExited = await observeExit(identity, session.ended, deadline)
+  const told = runtime.peer?.exited ?? null
+  const hasExited = await (told === null ? observeExit(identity, session.ended, deadline) : observeHeldExit(told, deadline))
   hangUp()
   if (!hasExited) return { end: 'still alive', afterMs: elapsedMs() }
   onStep('exit observed')

@@ -5,6 +5,7 @@ import { judge } from '../provenance/judge.js'
 import { type Copies, prove } from '../provenance/prove.js'
 import { writeEvents } from '../report/events.js'
 import type { Receipt } from '../retire/receipt.js'
+import { proofContextOf } from './proof-context.js'
 import type { Scope } from './scope.js'
 import { accountFor, groupCopies, settleOne } from './settle-locators.js'
 import { captureAll } from './teardown.js'
@@ -54,10 +55,10 @@ export async function retireNow(scope: Scope, path: string): Promise<Receipt> {
 }
 
 async function inspectCopies(scope: Scope, copies: Copies): Promise<Inspection> {
-  const { proofMs, teardownMs } = timeLimits(scope.run.options)
-  const context = { run: scope.run, scope: scope.id, proofMs }
-  const { evidence, session } = await prove(copies, context, Deadline.after(teardownMs))
+  const { teardownMs } = timeLimits(scope.run.options)
+  const { evidence, peer, session } = await prove(copies, proofContextOf(scope.run, scope.id), Deadline.after(teardownMs))
   session?.close()
+  peer?.release()
   return inspectionOf(copies[0], evidence, judge(evidence))
 }
 

@@ -2,6 +2,7 @@ import type { RunPlace } from '../namespace/namespace.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { RunIdentity } from '../provenance/own-processes.js'
+import type { Level } from '../supervisor/means.js'
 
 /** What a worker needs to know of its run: plain data. */
 export interface RunHandle extends RunIdentity, RunPlace {
@@ -12,5 +13,7 @@ export interface RunHandle extends RunIdentity, RunPlace {
   readonly project: string
   /** The place of this worker in the runner's pool. */
   readonly slot: string
+  /** The highest level of native code and control groups that is wanted. */
+  readonly mostLevel: Level
   readonly options: ResolvedOptions
 }

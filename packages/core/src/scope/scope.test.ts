@@ -15,7 +15,7 @@ import { Scope } from './scope.js'
 function newRun(options: CustodyOptions = {}): RunHandle {
   const directory = temporaryDirectory()
   mkdirSync(join(directory, 'registry'), { mode: 0o700 })
-  const place = { id: newRunId(null), directory, storage: directory, root: '/', project: '', slot: '0' }
+  const place = { id: newRunId(null), directory, storage: directory, root: '/', project: '', slot: '0', mostLevel: 0 as const }
   return { ...place, runner: ownIdentity(), options: parseOptions(options) }
 }
 

@@ -6,13 +6,14 @@ import type { SpawnSite } from '../namespace/birth.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Evidence } from '../provenance/evidence.js'
 import { judge } from '../provenance/judge.js'
-import type { RunIdentity } from '../provenance/own-processes.js'
 import { type Copies, prove } from '../provenance/prove.js'
 import type { RunEvent } from '../report/events.js'
 import { failureOf } from '../report/failure.js'
 import type { Receipt } from '../retire/receipt.js'
 import { type RetireOutcome, retire } from '../retire/retire.js'
 import type { Step, StepName } from '../retire/steps.js'
+import { proofContextOf } from './proof-context.js'
+import type { RunHandle } from './run-handle.js'
 import type { Captured } from './teardown.js'
 import { timeLimits } from './time-limits.js'
 
@@ -36,7 +37,7 @@ export interface Settler {
   readonly id: string
   /** The test that started what was born in a namespace, or the settler itself. */
   starterOf(namespace: string | null): Starter
-  readonly run: RunIdentity & { readonly options: ResolvedOptions }
+  readonly run: RunHandle
   /** What has a receipt already: see `accountFor`. */
   readonly accounted: Set<string>
 }
@@ -126,18 +127,18 @@ export async function settleOne(
   const name = copies[0].locator?.name ?? null
   const instance = copies[0].locator?.instance ?? null
   note('captured')
-  const { graceMs, proofMs } = timeLimits(options)
-  const context = { run: settler.run, scope: settler.id, proofMs }
+  const { graceMs } = timeLimits(options)
   const starter = settler.starterOf(copies[0].locator?.namespace ?? null)
-  const { evidence, session } = await prove(copies, context, time.deadline)
+  const { evidence, peer, session } = await prove(copies, proofContextOf(settler.run, settler.id), time.deadline)
   const judgement = judge(evidence)
   let outcome: RetireOutcome | null = null
   if (session !== null) note('proven')
   if (judgement.verdict === 'owned' && session !== null && instance !== null) {
-    const runtime = { verdict: 'owned', name: name ?? '', instance, evidence, session } as const
+    const runtime = { verdict: 'owned', name: name ?? '', instance, evidence, session, peer } as const
     outcome = await retire(runtime, { graceMs, deadline: time.deadline }, note)
   }
   session?.close()
+  peer?.release()
 
   const hasExited = outcome?.end === 'exited' || judgement.verdict === 'gone'
   // Its entry is accounted for; what it left in the user's own place stays.

@@ -25,6 +25,8 @@ export interface Session {
    */
   call(method: string, params: unknown, deadline: Deadline): Promise<unknown>
   close(): void
+  /** The file descriptor of its socket, of which a kernel may tell who is at the other end; null when it is closed, or there is none. */
+  readonly descriptor: number | null
   /** From now on the session keeps the process alive only while an answer is awaited. */
   unref(): void
 }
@@ -140,6 +142,12 @@ class ClientSession implements Session {
 
   close(): void {
     this.#socket.destroy()
+  }
+
+  get descriptor(): number | null {
+    // Node has no public way to it.
+    const { fd = -1 } = (this.#socket as { _handle?: { fd?: number } | null })._handle ?? {}
+    return fd < 0 ? null : fd
   }
 
   #onLine(line: string): void {

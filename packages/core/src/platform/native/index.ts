@@ -2,7 +2,7 @@ import { linuxNative } from './linux-native.js'
 import { loadKoffi } from './load-koffi.js'
 import type { Native } from './native.js'
 
-export type { HeldProcess, Mechanism, Native } from './native.js'
+export type { HeldPeer, HeldProcess, Mechanism, Native } from './native.js'
 
 let native: Native | null = null
 

@@ -22,6 +22,11 @@ export interface HeldProcess {
   release(): void
 }
 
+export interface HeldPeer extends HeldProcess {
+  /** Its number here, and in each pid namespace below down to its own. */
+  readonly pids: readonly number[]
+}
+
 /** What only native code can ask of a system. */
 export interface Native {
   readonly mechanisms: ReadonlySet<Mechanism>
@@ -29,6 +34,11 @@ export interface Native {
   adoptOrphans(): void
   /** Takes hold of a process, or of a zombie; null when there is none of that number, or it cannot be held. */
   hold(pid: number): HeldProcess | null
+  /**
+   * Takes hold of the process at the other end of a Unix socket: the one that listens there.
+   * @returns null when it has exited, or the system does not tell
+   */
+  holdPeer(descriptor: number): HeldPeer | null
   /** Reaps a zombie that has come to this process as an orphan. Never one that Node has started: it would miss its exit. */
   reap(pid: number): void
 }
