@@ -18,6 +18,8 @@ import { type Proof, type ProofContext, prove } from './prove.js'
 const LONG_MS = 20_000
 /** For those that never will. */
 const SHORT_MS = 50
+/** For who answers at once; whoever answers wrongly is looked at for as long. */
+const AMPLE_MS = 3_000
 
 const identityOf = (pid: number): Identity => ({ ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) })
 /** A runner as old as the first process, and whose child nobody here is. */
@@ -205,7 +207,7 @@ test('does not believe a relay, which passes on every byte of the true runtime',
     socket.pipe(upstream).pipe(socket)
   })
   const { evidence, session } = await proveOne(captured({ ...locator, endpoint: await listen(relay) }, path), {
-    proofMs: SHORT_MS,
+    proofMs: AMPLE_MS,
   })
   expect(evidence).toMatchObject({ answer: 'false', recorded: 'alive', statement: null, isSeenAlive: false })
   expect(session).toBe(null)
@@ -214,7 +216,7 @@ test('does not believe a relay, which passes on every byte of the true runtime',
 
 test('does not believe who answers garbage at its endpoint', async () => {
   const { locator, path } = await startDaemon('answering-garbage')
-  const { evidence } = await proveOne(captured(locator, path), { proofMs: SHORT_MS })
+  const { evidence } = await proveOne(captured(locator, path), { proofMs: AMPLE_MS })
   expect(evidence).toMatchObject({ answer: 'garbage', recorded: 'alive' })
   expect(judge(evidence).verdict).toBe('unproven')
 })
