@@ -54,6 +54,22 @@ describeRunners('a started runtime', (runner) => {
           const { exited } = await custody.start({ name: 'leaves', command: ['node', '-e', 'process.exit(7)'], onExit: 'ignore' })
           await exited
         })
+        const daemonizing = { name: 'daemon', command: ['sh', '-c', 'setsid node ' + server + ' &'], daemonizes: true, ports: ['http'], ready: { http: '/' } }
+        test('loses its daemon', async () => {
+          const { exited, pid, url } = await custody.start(daemonizing)
+          expect(await ask(url)).toBe(String(pid))
+          process.kill(pid, 'SIGKILL')
+          expect(await exited).toEqual({ code: null, signal: null, expected: false })
+        })
+        test('ends its daemon', async () => {
+          const { exited, kill } = await custody.start(daemonizing)
+          await kill('SIGTERM')
+          expect(await exited).toEqual({ code: null, signal: null, expected: true })
+        })
+        test('leaves no daemon', async () => {
+          const nothing = { ...daemonizing, name: 'nothing', command: ['true'], ready: { exec: ['true'] } }
+          note('nothing', await custody.start(nothing).catch(({ code, message }) => code + ' ' + message))
+        })
         test('is paused, resumed and crashed', async () => {
           const { crash, log, pause, resume } = await custody.start({ name: 'ticks', command: ['node', '-e', 'setInterval(() => console.log(process.uptime()), 5)'], ready: { log: /./, count: 3 } })
           await pause()
@@ -105,6 +121,17 @@ describeRunners('a started runtime', (runner) => {
   // B65
   test('may listen on either loopback address, and its URL names the one that answered', () =>
     passed('listens on the other family'))
+  test('that is a daemon and exits although nobody asked it to makes its test red', () => {
+    const { messages } = suite().test('loses its daemon')
+    expect(messages).toContain('Could not keep runtime "daemon"')
+    expect(messages).toContain('its daemon exited, and nobody had asked it to')
+    passed('ends its daemon')
+    expect(suite().receiptsOf('daemon')).toMatchObject([{ exit: 'observed' }, { exit: 'observed' }])
+  })
+  test('that should be a daemon and leaves none does not start', () => {
+    passed('leaves no daemon')
+    expect(suite().notes['nothing']).toMatch(/^CUSTODY_START_FAILED .*nothing is left of its command/s)
+  })
   test('can be restarted, and keeps its ports', () => passed('is restarted'))
   test('may leave by itself where that is said', () => passed('may exit by itself'))
 

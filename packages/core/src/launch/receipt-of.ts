@@ -12,6 +12,6 @@ export function receiptOf({ exit, forced, identity, left, name, scope, signals, 
     evidence: null,
     steps: [{ step: 'stopped', atMs: tookMs }],
     ...{ signals, forced, left },
-    exit: exit ?? 'not observed',
+    exit: exit === null ? 'not observed' : exit.code === null && exit.signal === null ? 'observed' : exit,
   }
 }

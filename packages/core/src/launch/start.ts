@@ -2,13 +2,8 @@ import { dirname } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { CustodyError, RpcFailure } from '@custody/runtime/internals'
 import type { Ready, StartSpec } from '../options/start-spec.js'
-import { platform } from '../platform/index.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { Ended, Spawned, SpawnRequest } from '../supervisor/protocol.js'
-import { birthmarkOf } from '../tree/birthmark.js'
-import { fileIdOf } from '../tree/file-id.js'
-import { findBornHere } from '../tree/find-born-here.js'
-import { findHeads } from '../tree/find-heads.js'
 import { LogFile } from './log-file.js'
 import { type Reservation, reservePorts } from './reserve-ports.js'
 import { type SpawnPlace, spawnRequestOf } from './spawn-request.js'
@@ -17,6 +12,8 @@ import { surroundingsOf, untilReady, type Watch } from './until-ready.js'
 
 /** How long the supervisor may take to start a process, in milliseconds: a burst of them takes turns. */
 const SPAWN_MS = 60_000
+
+const NOTHING_LEFT = 'it is ready, and nothing is left of its command that the kernel shows to be born of it'
 
 /** Where something is started, and what holds there. */
 export interface StartPlace extends SpawnPlace {
@@ -68,6 +65,9 @@ async function launchOnce<P extends string>(
     exit,
   })
   if (watch.problem !== null) throw await giveUp(request, spawned, watch, link)
+  const { daemonizes = false } = spec
+  const identity = daemonizes ? await link.call<Identity | null>('adopt', { id }) : spawned.identity
+  if (identity === null) throw await giveUp(request, spawned, { ...watch, problem: NOTHING_LEFT }, link)
   return {
     ...{
       id,
@@ -78,9 +78,9 @@ async function launchOnce<P extends string>(
       dir: place.dir,
       graceMs: request.graceMs,
       link,
-      exit,
+      exit: daemonizes ? link.exitOf(id, true) : exit,
     },
-    identity: spec.daemonizes ? adopt(request, spawned) : spawned.identity,
+    identity,
     log: new LogFile(spawned.logs.stdout),
     onStopped: release,
     ports: withPortsOf(ports, watch.match),
@@ -145,13 +145,6 @@ function hintFor({ exit, problem }: Watch): string {
 function tailOf({ logs }: Spawned): string {
   const tails = [...new Set([logs.stdout, logs.stderr])].map((path) => new LogFile(path).tail(20))
   return tails.filter(Boolean).join('\n')
-}
-
-/** The head of what a daemonizing command has left, and the oldest of several. Its PID file is not asked. */
-function adopt(request: SpawnRequest, { identity, logs }: Spawned): Identity {
-  const mark = birthmarkOf(request.id, [logs.stdout, logs.stderr].map(fileIdOf), identity)
-  const [oldest] = findHeads(findBornHere(mark, [])).sort((a, b) => (platform.isOlder(a.start ?? '0', b.start ?? '0') ? -1 : 1))
-  return oldest ?? identity
 }
 
 function withPortsOf<P extends string>(

@@ -91,7 +91,8 @@ export function exitedUnexpectedly(
   const { code, signal } = notice.exit
   // The command has done its work; what it left behind is the runtime.
   if (hasDaemonized && code === 0) return null
-  const how = signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`
+  const isDaemon = code === null && signal === null
+  const how = isDaemon ? 'its daemon exited' : signal === null ? `it exited with code ${code}` : `it was ended by ${signal}`
   return new CustodyError(
     'CUSTODY_RUNTIME_EXITED',
     `Could not keep runtime "${name}" for ${keeper}: ${how}, and nobody had asked it to.\n${tail() || '  (no output)'}`,

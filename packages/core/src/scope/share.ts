@@ -120,7 +120,7 @@ function guestOf<P extends string>(run: RunHandle, spec: StartSpec<P>, link: Sup
       (Object.assign([...match], { index: 0, input: match[0] ?? '', groups: groups ?? undefined }) as RegExpMatchArray | null),
     log: new LogFile(logs.stdout),
     graceMs: spec.graceMs ?? timeLimits(run.options).graceMs,
-    exit: link.exitOf(id),
+    exit: link.exitOf(id, spec.daemonizes),
     onStopped: () => {},
   }
   // Who shares a runtime does not restart it.

@@ -50,7 +50,7 @@ test('has processes started and stopped, and hears of their exits', async () => 
     exit: { code: null, signal: 'SIGTERM' },
     forced: false,
   })
-  const notice = { id: asked.id, exit: { code: null, signal: 'SIGTERM' }, expected: true }
+  const notice = { id: asked.id, isDaemon: false, exit: { code: null, signal: 'SIGTERM' }, expected: true }
   expect(await exit).toEqual(notice)
   expect(link.peekExit(asked.id)).toEqual(notice)
   // Of an exit that was told already, too.

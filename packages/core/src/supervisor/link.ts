@@ -25,7 +25,7 @@ export class SupervisorLink {
       if (method === 'streamed') this.onStreamed(params as StreamNotice)
       if (method !== 'exited') return
       const notice = params as ExitNotice
-      this.#exits.set(notice.id, notice)
+      this.#exits.set(keyOf(notice), notice)
       for (const listener of this.#listeners) listener(notice)
     }
     session.unref()
@@ -65,19 +65,19 @@ export class SupervisorLink {
     return this.#session.call(method, params, Deadline.after(timeoutMs)) as Promise<T>
   }
 
-  /** How the first process of a runtime has exited, as far as it was told by now. */
+  /** How a runtime has exited, as far as it was told by now: its daemon, or else its first process. */
   peekExit(id: string): ExitNotice | null {
-    return this.#exits.get(id) ?? null
+    return this.#exits.get(keyOf({ id, isDaemon: true })) ?? this.#exits.get(keyOf({ id, isDaemon: false })) ?? null
   }
 
-  /** Resolves when the first process of a runtime has exited. */
-  exitOf(id: string): Promise<ExitNotice> {
-    const known = this.#exits.get(id)
+  /** Resolves when the first process of a runtime has exited, or its daemon. */
+  exitOf(id: string, isDaemon = false): Promise<ExitNotice> {
+    const known = this.#exits.get(keyOf({ id, isDaemon }))
     if (known !== undefined) return Promise.resolve(known)
     const exit = new Promise<ExitNotice>((resolve, reject) => {
       void this.ended.then(() => reject(connectionEnded(id)))
       const listener = (notice: ExitNotice) => {
-        if (notice.id !== id) return
+        if (notice.id !== id || notice.isDaemon !== isDaemon) return
         this.#listeners.delete(listener)
         resolve(notice)
       }
@@ -91,6 +91,10 @@ export class SupervisorLink {
   close(): void {
     this.#session.close()
   }
+}
+
+function keyOf({ id, isDaemon }: Pick<ExitNotice, 'id' | 'isDaemon'>): string {
+  return isDaemon ? `daemon of ${id}` : id
 }
 
 async function waitForLocator(runDirectory: string, deadline: Deadline): Promise<Locator> {

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { clock, Deadline, ownIdentity, seeStart } from '@custody/runtime/internals'
-import { currentNative, type HeldProcess, spawnStyle } from '../platform/index.js'
+import { clock, Deadline, hasEnded, ownIdentity, seeStart } from '@custody/runtime/internals'
+import { currentNative, type HeldProcess, platform, spawnStyle } from '../platform/index.js'
 import { type Birthmark, birthmarkOf } from '../tree/birthmark.js'
 import { type FileId, fileIdOf } from '../tree/file-id.js'
 import { findBornHere } from '../tree/find-born-here.js'
-import { findHeadGroups } from '../tree/find-heads.js'
+import { findHeadGroups, findHeads } from '../tree/find-heads.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { type Leader, stopTree } from '../tree/stop-tree.js'
 import { noteChild } from './orphans.js'
@@ -22,6 +22,8 @@ export class ManagedProcess implements Leader {
   readonly exited: Promise<ExitStatus>
   exit: ExitStatus | null = null
   readonly held: HeldProcess | null
+  /** What its command has left behind, which is the runtime then. */
+  #daemon: Identity | null = null
   #isAskedToStop = false
   readonly #child: ChildProcess
   readonly #group: string | undefined
@@ -98,6 +100,19 @@ export class ManagedProcess implements Leader {
     return this.spawned.identity
   }
 
+  /** Has the runtime be what its command has left behind: the head of that, and the oldest of several. Its PID file is not asked. */
+  adopt(): Identity | null {
+    const isOlder = (a: Identity, b: Identity) => platform.isOlder(a.start ?? '0', b.start ?? '0') === true
+    const [oldest = null] = findHeads(this.find()).sort((a, b) => (isOlder(a, b) ? -1 : 1))
+    this.#daemon = oldest
+    return oldest
+  }
+
+  /** Whether its daemon has exited. */
+  get hasLostDaemon(): boolean {
+    return this.#daemon !== null && hasEnded(this.#daemon) === true
+  }
+
   get isExpected(): boolean {
     return this.#isAskedToStop
   }
@@ -140,7 +155,8 @@ export class ManagedProcess implements Leader {
   async #stop(spared: readonly Identity[], graceMs: number): Promise<Ended> {
     const begun = clock.now()
     const { id, name, scope, stopSignal } = this.request
-    const expected = this.exit === null || this.#isAskedToStop
+    const isThere = this.#daemon === null ? this.exit === null : !this.hasLostDaemon
+    const expected = isThere || this.#isAskedToStop
     this.#isAskedToStop = true
     const obeyBy = () => this.#obeyBy
     const { forced, left, signals } = await stopTree({ mark: this.#mark, leader: this, spared, stopSignal, graceMs, obeyBy })
@@ -151,12 +167,17 @@ export class ManagedProcess implements Leader {
       await this.exited
       this.held?.release()
     }
+    const identity = this.#daemon ?? this.identity
+    const exit = this.#daemon === null ? this.exit : unknownStatus
     return {
-      ...{ id, scope, name, identity: this.identity, exit: this.exit, expected, signals, forced, left },
+      ...{ id, scope, name, identity, exit, expected, signals, forced, left },
       tookMs: Math.round(clock.now() - begun),
     }
   }
 }
+
+/** The exit of a process that is nobody's child here. */
+export const unknownStatus: ExitStatus = { code: null, signal: null }
 
 function markDescriptors(descriptor: number): ('ignore' | number)[] {
   const at = spawnStyle.markDescriptor

@@ -45,6 +45,7 @@ export interface Spawned {
   readonly logs: { readonly stdout: string; readonly stderr: string }
 }
 
+/** Both are null for a daemon: it is nobody's child here, and its status is its parent's to know. */
 export interface ExitStatus {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -56,9 +57,10 @@ export interface StreamNotice extends Pick<Spawned, 'logs'> {
   readonly name: string
 }
 
-/** Sent to every client when the first process of a runtime has exited. */
+/** Sent to every client when the first process of a runtime has exited, and when its daemon has. */
 export interface ExitNotice {
   readonly id: NamespaceId
+  readonly isDaemon: boolean
   readonly exit: ExitStatus
   /** Whether it was asked to stop. */
   readonly expected: boolean

@@ -60,6 +60,7 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     ping: () => ({}),
     attach: (params, peer) => supervisor.attach(peer, params as unknown as Attachment),
     spawn: (params, peer) => supervisor.spawn(peer, params as unknown as SpawnRequest).catch(asSpawnError),
+    adopt: ({ id }) => supervisor.adopt(id as string),
     stop: ({ id }) => supervisor.stopByHand(id as string),
     signal: ({ id, signal }) => supervisor.signal(id as string, signal as NodeJS.Signals),
     settle: ({ graceMs, isRerunNext, scope }) =>

@@ -87,7 +87,7 @@ test('tells every client how a process has exited, and whether it was asked to',
   const asked = request(`${runId}.shared`)
   await supervisor.spawn(a, asked)
   await supervisor.stop(asked.id)
-  const notice = { id: asked.id, exit: { code: null, signal: 'SIGTERM' }, expected: true }
+  const notice = { id: asked.id, isDaemon: false, exit: { code: null, signal: 'SIGTERM' }, expected: true }
   expect([a.notices, b.notices]).toEqual([[notice], [notice]])
 })
 

@@ -10,7 +10,7 @@ import { findBornHere } from '../tree/find-born-here.js'
 import { stopTree } from '../tree/stop-tree.js'
 import { cutLog } from './cut-log.js'
 import { writeJournal } from './journal.js'
-import { ManagedProcess } from './managed-process.js'
+import { ManagedProcess, unknownStatus } from './managed-process.js'
 import { type Means, plainMeans } from './means.js'
 import { listOrphans, reapOrphans } from './orphans.js'
 import type {
@@ -45,8 +45,8 @@ export interface SupervisorOptions {
   readonly findMeans?: () => Promise<Means>
 }
 
-/** How often it is looked how long the logs have grown, in milliseconds. */
-const LOG_LOOK_MS = 250
+/** How often it is looked how long the logs have grown, and whether daemons have exited, in milliseconds. */
+const LOOK_MS = 250
 
 /** What the end of a run came to. */
 export interface SupervisorEnd {
@@ -66,6 +66,8 @@ export class Supervisor {
   readonly #onEnd: (end: SupervisorEnd) => void
   /** What was ended because those had gone who had asked for it. Nobody has been told of it yet. */
   readonly #untold = new Map<NamespaceId, Ended>()
+  /** Those whose daemon has exited, as everybody was told. */
+  readonly #lost = new Set<NamespaceId>()
   readonly #departures = new Set<Promise<void>>()
   /** How each has ended, for those who ask once more. */
   readonly #ended = new Map<NamespaceId, Ended>()
@@ -80,7 +82,10 @@ export class Supervisor {
   constructor(options: SupervisorOptions, onEnd: (end: SupervisorEnd) => void) {
     this.#options = options
     this.#onEnd = onEnd
-    setInterval(() => this.#cutLogs(), LOG_LOOK_MS).unref()
+    setInterval(() => {
+      this.#cutLogs()
+      this.#tellLostDaemons()
+    }, LOOK_MS).unref()
   }
 
   /** Whether the runner's main process has been here. */
@@ -165,10 +170,28 @@ export class Supervisor {
     }
     void started.exited.then((exit) => {
       this.#shares.forget(request.id)
-      const notice: ExitNotice = { id: request.id, exit, expected: started.isExpected }
-      for (const each of this.#clients) each.notify('exited', notice)
+      this.#tellExit({ id: request.id, isDaemon: false, exit, expected: started.isExpected })
     })
     return started
+  }
+
+  #tellExit(notice: ExitNotice): void {
+    for (const each of this.#clients) each.notify('exited', notice)
+  }
+
+  /** Has a runtime be what its command has left behind. Null when the kernel shows nobody to be born of it. */
+  adopt(id: NamespaceId): Identity | null {
+    return this.#processes.get(id)?.adopt() ?? null
+  }
+
+  /** Nobody here is the parent of a daemon: its exit has to be looked for. */
+  #tellLostDaemons(): void {
+    for (const [id, process] of this.#processes) {
+      if (this.#lost.has(id) || !process.hasLostDaemon) continue
+      this.#lost.add(id)
+      this.#shares.forget(id)
+      this.#tellExit({ id, isDaemon: true, exit: unknownStatus, expected: process.isExpected })
+    }
   }
 
   /** @throws {Error} when nothing was ever started under this id */
@@ -254,7 +277,7 @@ export class Supervisor {
   shared(key: string, outcome: SharedRuntime | { readonly problem: string }): void {
     const process = 'id' in outcome ? this.#processes.get(outcome.id) : undefined
     // The notice of its exit came before anybody could forget it.
-    const hasExited = process !== undefined && process.exit !== null && process.request.daemonizes !== true
+    const hasExited = process?.request.daemonizes ? process.hasLostDaemon : process?.exit != null
     this.#shares.tell(key, hasExited ? { problem: 'it exited as soon as it was ready' } : outcome)
   }
 
