@@ -5,7 +5,14 @@ import type { Platform, ProcessEntry } from './index.js'
 export const darwin: Platform = {
   readProcess: (pid) => parse(ps('-o', 'pid=,ppid=,state=,lstart=,comm=', '-p', String(pid)))[0] ?? null,
   holdsNumber: (pid, start) => darwin.readProcess(pid)?.start === start,
-  listProcesses: () => parse(ps('-ax', '-o', 'pid=,ppid=,state=,lstart=,comm=')),
+
+  listProcesses(listed = new Set()) {
+    // One listing a look: each is a process itself, and new to the next.
+    if (listed.size > 0) return []
+    const all = parse(ps('-ax', '-o', 'pid=,ppid=,state=,lstart=,comm='))
+    for (const { pid } of all) listed.add(pid)
+    return all
+  },
 
   readInitialVariable(pid, name) {
     // -E appends the environment where the system shows it; without a mark that it was shown, absence means nothing.

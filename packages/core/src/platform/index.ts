@@ -21,8 +21,11 @@ export interface Platform {
   readProcess(pid: number): ProcessEntry | null
   /** Whether a number is still that of the process which started then: alive, or a zombie that its parent has not reaped. */
   holdsNumber(pid: number, start: string): boolean
-  /** All processes that this user may know of. */
-  listProcesses(): ProcessEntry[]
+  /**
+   * All processes that this user may know of, but for those whose numbers were listed before.
+   * @param listed takes the numbers of this listing, also of those that have ended before they could be read
+   */
+  listProcesses(listed?: Set<number>): ProcessEntry[]
   /** From the initial environment. A program may have overwritten it: absence proves nothing. */
   readInitialVariable(pid: number, name: string): InitialVariable
   /** Whether a process has one of these files open for writing. Who only reads a log, as a pager or a test does, was not born of it. */

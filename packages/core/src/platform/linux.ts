@@ -11,12 +11,14 @@ export const linux: Platform = {
     return line?.slice(line.lastIndexOf(')') + 2).split(' ')[19] === start
   },
 
-  listProcesses() {
+  listProcesses(listed = new Set()) {
     // Synchronous on purpose: on procfs it is five to eight times as fast as asynchronous reads.
-    return readdirSync('/proc')
+    const fresh = readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .map((name) => readProcess(Number(name)))
-      .filter((entry) => entry !== null)
+      .map(Number)
+      .filter((pid) => !listed.has(pid))
+    for (const pid of fresh) listed.add(pid)
+    return fresh.map(readProcess).filter((entry) => entry !== null)
   },
 
   readInitialVariable(pid, name) {

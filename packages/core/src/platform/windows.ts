@@ -5,7 +5,15 @@ import type { Platform, ProcessEntry } from './index.js'
 export const windows: Platform = {
   readProcess: (pid) => query(`ProcessId = ${pid}`)[0] ?? null,
   holdsNumber: (pid, start) => windows.readProcess(pid)?.start === start,
-  listProcesses: () => query(''),
+
+  listProcesses(listed = new Set()) {
+    // One listing a look: it takes long, and is a process itself.
+    if (listed.size > 0) return []
+    const all = query('')
+    for (const { pid } of all) listed.add(pid)
+    return all
+  },
+
   // Another process's environment cannot be read without native code here.
   readInitialVariable: () => 'unreadable',
   // Needs native code here.

@@ -45,8 +45,8 @@ const FORCE_MS = 5_000
 export async function stopTree({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopOptions): Promise<Stopped> {
   const signals: NodeJS.Signals[] = []
   let known = findBornHere(mark, spared)
-  const find = (): Identity[] => {
-    const found = findBornHere({ ...mark, known }, spared)
+  const find = (onFound?: (identity: Identity) => void): Identity[] => {
+    const found = findBornHere({ ...mark, known }, spared, onFound)
     known = [...known, ...found.filter(({ pid, start }) => !known.some((old) => old.pid === pid && old.start === start))]
     return found
   }
@@ -64,10 +64,13 @@ export async function stopTree({ graceMs, leader, mark, obeyBy, spared, stopSign
   const haveObeyed = await areGone(() => known, obeyBy ?? inMs(graceMs))
   if (haveObeyed && find().length === 0) return { signals, forced: false, left: [] }
 
+  // Each is stopped in its tracks as soon as it is found: who went on to fork would outrun the look, and the end of a parent hides
+  // whose its children are.
+  const freeze = (identity: Identity) => void sendSignal('SIGSTOP', { kind: 'process', identity })
   const deadline = Deadline.after(FORCE_MS)
   for (let empty = 0; empty < EMPTY_LOOKS && !deadline.hasPassed; ) {
+    const found = find(freeze)
     for (const target of groupOf(leader)) note('SIGKILL', sendSignal('SIGKILL', target))
-    const found = find()
     empty = found.length === 0 ? empty + 1 : 0
     for (const identity of found) note('SIGKILL', sendSignal('SIGKILL', { kind: 'process', identity }))
     if (found.length > 0) await areGone(() => found, inMs(100))
