@@ -75,7 +75,7 @@ export async function untilReady(request: SpawnRequest, spawned: Spawned, option
   const outcome = await Promise.race<Outcome>([
     Promise.all([launched, ...probes]).then(
       () => ({ problem: null }),
-      (cause: unknown) => ({ problem: `a probe failed: ${(cause as Error).message}`, cause }),
+      (cause: unknown) => ({ problem: `a probe failed: ${firstSentence((cause as Error).message)}`, cause }),
     ),
     exit.then((notice) => (daemonizes && notice.exit.code === 0 ? limit : { problem: 'it has exited', exit: notice })),
     limit,
@@ -84,6 +84,11 @@ export async function untilReady(request: SpawnRequest, spawned: Spawned, option
   // Some say only now why they did not hold.
   await Promise.allSettled(probes)
   return { exit: null, ...outcome, match, host, observed: observed.filter(Boolean) }
+}
+
+/** Without its own hint, to stand in another message. */
+function firstSentence(message: string): string {
+  return (message.split('\n')[0] ?? '').replace(/\.$/, '')
 }
 
 interface Outcome {

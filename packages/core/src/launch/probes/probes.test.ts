@@ -189,6 +189,15 @@ test.each([
   expect(notes).toEqual([note])
 })
 
+test('log: gives up a pattern that backtracks without end', async () => {
+  const log = logsOf(`${'a'.repeat(60)}b\n`).stdout
+  const hostile = matches(log, /^(a+)+$/, new AbortController().signal)
+  await expect(hostile.next()).rejects.toMatchObject({
+    code: 'CUSTODY_LOG_TIMEOUT',
+    message: expect.stringContaining('Could not look for /^(a+)+$/ in 62 characters of output: that took more than 1000 ms.'),
+  })
+})
+
 test.each(['127.0.0.1', '::1'])('port: holds when the runtime accepts connections on %s', async (host) => {
   const port = await freePort()
   const { held, noted } = probe({ port: 'http' }, { ports: { http: port } })
