@@ -246,6 +246,32 @@ test('http: holds when its path answers, on either address', async () => {
   expect(seen).toEqual(['/health?x=1'])
 })
 
+// B68
+test('port: holds for a proxy that hangs up, and http and exec wait for the server behind it', async () => {
+  const behind = await freePort()
+  const port = await listen(
+    createServer((socket) => {
+      const server = connect(behind, '127.0.0.1')
+      server.on('error', () => socket.resetAndDestroy())
+      socket.on('error', () => server.destroy())
+      socket.pipe(server).pipe(socket)
+    }),
+  )
+  const context = { ports: { http: port }, url: `http://127.0.0.1:${port}` }
+  expect(await probe({ port: 'http' }, context).held).toBe(true)
+  const check = `fetch('http://127.0.0.1:${port}').then(() => {}, () => process.exit(1))`
+  const byHttp = probe({ http: '/' }, context)
+  const byExec = probe({ exec: [process.execPath, '-e', check] }, context)
+  await byHttp.noted(/ECONNRESET/)
+  await byExec.noted(/ended with code 1/)
+  await listen(
+    http((_, response) => response.end()),
+    '127.0.0.1',
+    behind,
+  )
+  expect(await Promise.all([byHttp.held, byExec.held])).toEqual([true, true])
+})
+
 test('http: takes 2xx and 3xx, and waits while it answers otherwise', async () => {
   const answers = [503, 404, 302]
   const server = http((_, response) => {
