@@ -55,7 +55,7 @@ describeRunners('a start that fails', (runner) => {
     ['leaves badly', 'fails', '1', 'broken'],
   ])('makes the run red with exit code and last lines of what has exited: %s', (title, name, code, line) => {
     const message = `Could not start runtime "${name}": it exited with code ${code}\\.\n.*${line}`
-    expect(failed(title)).toMatch(new RegExp(message))
+    expect(failed(title)).toMatch(new RegExp(message, 's'))
     expect(suite().exitCode).toBe(1)
   })
 
@@ -69,7 +69,7 @@ describeRunners('a start that fails', (runner) => {
     ['tells why and exits', 'it exited with code 1'],
     ['tells why and hangs', 'it was not ready after 500 ms'],
   ])('shows the last lines of both streams of what %s', (title, how) => {
-    expect(failed(title)).toMatch(new RegExp(`${how}\\.\n.*starting\nno disk`))
+    expect(failed(title)).toMatch(new RegExp(`${how}\\.\n.*starting\nno disk`, 's'))
   })
 
   // B11
@@ -115,5 +115,22 @@ describeRunners('a runtime that was killed from outside', (runner) => {
       expect(messages).toContain('Could not keep runtime "killed"')
       expect(messages).toContain('it was ended by SIGKILL, and nobody had asked it to')
     }
+  })
+})
+
+// B82
+describeRunners("with forced: 'fail', a runtime that ignores its stop signal", (runner) => {
+  const suite = shareSuite(runner, () => ({
+    options: { forced: 'fail' },
+    files: {
+      forced: `
+        const ignoring = ['sh', path.join(programs, 'trees/ignoring-term.sh'), path.resolve('noted')]
+        test('starts it', async () => { await custody.start({ name: 'stubborn', command: ignoring, ready: { log: 'up' }, graceMs: 100 }) })`,
+    },
+  }))
+
+  test('is killed, and its test is red', () => {
+    expect(suite().test('starts it').messages, suite().output).toContain('Could not stop runtime "stubborn" politely')
+    expect(suite().receiptsOf('stubborn')).toMatchObject([{ forced: true, signals: ['SIGTERM', 'SIGKILL'], left: [] }])
   })
 })
