@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
-/** Whole runs that are killed and whole trees that are stopped, each with its own seconds of grace: `.ci/run` runs them by themselves. */
-const slow = ['test/contract/killed.test.ts', 'test/contract/trees.test.ts']
+/** Whole runs that are killed or last, and whole trees that are stopped, each with its own seconds: `.ci/run` runs them by themselves. */
+const slow = ['killed', 'lasting', 'trees'].map((name) => `test/contract/${name}.test.ts`)
 const isSlowRun = process.env.CUSTODY_TEST_SLOW === '1'
 
 export default defineConfig({
