@@ -235,6 +235,32 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
     })
   })
 
+  // B90
+  describe('a tree of a user without any privilege', () => {
+    const none = ['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all']
+    const suite = shareSuite(runner, () => ({
+      wrapper: ['setpriv', '--no-new-privs', ...(process.geteuid?.() === 0 ? none : [])],
+      files: {
+        unprivileged: `
+          ${trees}
+          test('has everything', async () => {
+            const { capabilities, noNewPrivileges } = /CapEff:\\s*(?<capabilities>\\w+)[^]*NoNewPrivs:\\s*(?<noNewPrivileges>\\d)/.exec(fs.readFileSync('/proc/self/status', 'utf8')).groups
+            note('privileges', [Number(capabilities), Number(noNewPrivileges)])
+            await stopped('everything', await tree('one-of-each', { name: 'everything' }))
+          })
+          test('leaves everything', async () => { await tree('one-of-each', { name: 'left' }) })`,
+      },
+    }))
+
+    test('is gone all the same', () => {
+      const { directory, exitCode, notes, output } = suite()
+      expect(exitCode, output).toBe(0)
+      expect(notes['privileges']).toEqual([0, 1])
+      expect(notes['everything']).toMatchObject({ alive: 0 })
+      expect(readNoted(directory).filter(isAlive)).toEqual([])
+    })
+  })
+
   // G08
   describe('a tree that is stopped with a debugger attached', () => {
     const suite = shareSuite(runner, () => ({

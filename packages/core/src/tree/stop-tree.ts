@@ -25,7 +25,7 @@ export interface StopOptions {
 
 /** How a tree ended. */
 export interface Stopped {
-  /** The signals that were sent, in order, one entry a round. */
+  /** The signals that were sent, in order, one entry a round, without those that only stop and continue. */
   readonly signals: readonly NodeJS.Signals[]
   /** Whether anything had to be killed. */
   readonly forced: boolean

@@ -198,7 +198,8 @@ test('log: gives up a pattern that backtracks without end', async () => {
   })
 })
 
-test.each(['127.0.0.1', '::1'])('port: holds when the runtime accepts connections on %s', async (host) => {
+// B65
+test.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('port: holds when the runtime accepts connections on %s', async (host) => {
   const port = await freePort()
   const { held, noted } = probe({ port: 'http' }, { ports: { http: port } })
   await noted(new RegExp(`^127\\.0\\.0\\.1:${port} ECONNREFUSED, ::1:${port} ECONNREFUSED$`))
