@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -232,6 +232,46 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
       expect(notes['everything']).toMatchObject({ alive: 0 })
       // By the suite itself, which shows that this would be seen.
       expect(readFileSync(join(directory, 'asked'), 'utf8')).toBe('ps\n')
+    })
+  })
+
+  // B25
+  describe('a process that is replaced every millisecond, each time in a session of its own,', () => {
+    const storm = join(programs, 'processes/replacing-itself.py')
+    /** Whoever is left of it holds the lock of a file, by a descriptor that all have inherited. */
+    const command = (held: string) => ['sh', '-c', `exec 8>${held}; flock -s 8; exec python3 ${storm} 1`]
+    const isFree = (directory: string, held: string) =>
+      spawnSync('flock', ['-n', '-x', join(directory, held), 'true']).status === 0
+    const suite = shareSuite(runner, () => ({
+      files: {
+        storms: `
+          const isFree = (held) => spawnSync('flock', ['-n', '-x', held, 'true']).status === 0
+          const start = (held, argv) => custody.start({ name: held, command: argv, ready: { log: 'ready' }, daemonizes: true, graceMs: 500 })
+          test('is stopped', async () => {
+            const { stop } = await start('stopped', ${JSON.stringify(command('stopped'))})
+            const wasFree = isFree('stopped')
+            const { left } = await stop()
+            note('stopped', { left, wasFree, isFree: isFree('stopped') })
+          })
+          test('is left to its scope', async () => { await start('scope', ${JSON.stringify(command('scope'))}) })
+          test('is left to the run', async () => {
+            const [file, ...args] = ${JSON.stringify(command('run'))}
+            const child = spawn(file, args, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+            await new Promise((resolve) => child.stdout.once('data', resolve))
+            child.stdout.destroy()
+            note('run', isFree('run'))
+          })`,
+      },
+    }))
+
+    test('is gone when stop resolves', () => {
+      expect(suite().notes['stopped'], suite().output).toEqual({ left: [], wasFree: false, isFree: true })
+    })
+
+    test('is gone with its scope, and with the run', () => {
+      expect(suite().exitCode, suite().output).toBe(0)
+      expect(suite().notes['run']).toBe(false)
+      expect(['scope', 'run'].map((held) => isFree(suite().directory, held))).toEqual([true, true])
     })
   })
 
