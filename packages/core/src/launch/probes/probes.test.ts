@@ -249,10 +249,10 @@ test('http: holds when its path answers, on either address', async () => {
 
 // B68
 test('port: holds for a proxy that hangs up, and http and exec wait for the server behind it', async () => {
-  const behind = await freePort()
+  const behind = join(temporaryDirectory(), 'server.sock')
   const port = await listen(
     createServer((socket) => {
-      const server = connect(behind, '127.0.0.1')
+      const server = connect(behind)
       server.on('error', () => socket.resetAndDestroy())
       socket.on('error', () => server.destroy())
       socket.pipe(server).pipe(socket)
@@ -265,11 +265,12 @@ test('port: holds for a proxy that hangs up, and http and exec wait for the serv
   const byExec = probe({ exec: [process.execPath, '-e', check] }, context)
   await byHttp.noted(/ECONNRESET/)
   await byExec.noted(/ended with code 1/)
-  await listen(
-    http((_, response) => response.end()),
-    '127.0.0.1',
-    behind,
-  )
+  const server = http((_, response) => response.end())
+  await new Promise<void>((resolve) => server.listen(behind, resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
   expect(await Promise.all([byHttp.held, byExec.held])).toEqual([true, true])
 })
 
