@@ -21,6 +21,7 @@ interface Rule {
 
 const rules: readonly Rule[] = [
   {
+    // B36, B39
     title: 'nobody is selected by name or port',
     pattern: /\b(pkill|killall|pgrep|pidof|lsof|fuser|netstat|taskkill|tasklist)\b|['"`]ss['"`]|\bss -\w*[lp]/,
     allowed: {},

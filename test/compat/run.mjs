@@ -19,9 +19,8 @@ const cells = [
 ]
 
 // What happens when a run is killed is the supervisor's, and the same under each of them.
-const contract = ['captured', 'configuration', 'misbehaving', 'owned', 'scopes', 'started'].map(
-  (name) => `test/contract/${name}.test.ts`,
-)
+const names = ['captured', 'configuration', 'failing-starts', 'misbehaving', 'numbers', 'owned', 'projects', 'scopes', 'started']
+const contract = names.map((name) => `test/contract/${name}.test.ts`)
 
 const tarballs = pack()
 const results = cells.map((cell) => ({ ...cell, isGreen: runCell(cell) }))

@@ -186,6 +186,45 @@ describeRunners('what cannot be accounted for', (runner) => {
   })
 })
 
+// B36
+describeRunners('a namespace without a locator, beside a live daemon of the same product,', (runner) => {
+  let home: string
+  let theirs: ChildProcess
+  const suite = shareSuite(runner, async () => {
+    home = realpathSync(mkdtempSync(join(tmpdir(), 'theirs-')))
+    theirs = await startBeforeTheRun(home)
+    return {
+      env: { HOME: home },
+      files: {
+        alone: `
+          test('stops its own', async () => {
+            note('found', await custody.runtimes())
+            note('retired', await custody.retire(path.join(custody.namespace.home, 'obeying.json')).catch(({ code }) => code))
+          })
+          test('starts its own', async () => note('own', await leave('obeying')))`,
+      },
+    }
+  })
+  afterAll(async () => {
+    theirs.kill('SIGKILL')
+    if (theirs.exitCode === null && theirs.signalCode === null) await once(theirs, 'exit')
+    rmSync(home, { recursive: true })
+  })
+
+  test('has nothing to stop, and does not look for it elsewhere', () => {
+    expect(suite().notes, suite().output).toMatchObject({ found: [], retired: 'CUSTODY_LOCATOR_MISSING' })
+    expect([theirs.exitCode, theirs.signalCode]).toEqual([null, null])
+  })
+
+  test('has its own when it starts one', () => {
+    const { exitCode, notes, output, receipts } = suite()
+    expect(exitCode, output).toBe(0)
+    expect(receipts.map(({ exit, identity, verdict }) => [verdict, exit, identity?.pid])).toEqual([
+      ['owned', 'observed', notes['own']],
+    ])
+  })
+})
+
 /** A runtime that is no test's: this process is its parent. */
 async function startBeforeTheRun(home: string): Promise<ChildProcess> {
   const program = fileURLToPath(new URL('../programs/daemons/obeying.js', import.meta.url))

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Identity } from '@custody/runtime'
@@ -61,6 +62,8 @@ interface Killed {
 interface Plan {
   /** Those that have everything. */
   readonly files: Readonly<Record<string, File>>
+  /** Whether the runner leads a group of its own, with its workers in it. */
+  readonly leadsGroup?: boolean
   /** The body of the test in a file beside them. */
   readonly beside?: string
   /** Called when everything is up. */
@@ -68,13 +71,14 @@ interface Plan {
 }
 
 /** Runs a suite that has everything in each of its files, with a foreign process beside it. */
-function shareKilled(runner: RunnerName, { act, beside = '', files }: Plan): () => Killed {
+function shareKilled(runner: RunnerName, { act, beside = '', files, leadsGroup = false }: Plan): () => Killed {
   let foreign: ChildProcess
   let found: Omit<Killed, 'result'>
   const names = Object.keys(files)
   const suite = shareSuite(runner, () => {
     foreign = spawn(LOOK_ALIKE[0], LOOK_ALIKE.slice(1), { stdio: 'ignore' })
     return {
+      ...(leadsGroup && { wrapper: ['setsid'] as const }),
       // With a second file Jest has workers.
       args: runner === 'jest' ? ['-w', '4'] : ['--maxWorkers=4'],
       files: {
@@ -112,44 +116,49 @@ function leavesNothing(killed: () => Killed): void {
     await Promise.all([gone(supervisor), gone(sentinel)])
   })
 
+  // B46
   test('leaves a foreign process alone that looks like one of the suite', () => {
     expect(isAlive(killed().foreign)).toBe(true)
   })
 }
 
-/** How a runner's main process is ended from outside. */
-const endings: Record<string, Plan['act']> = {
-  // B15
-  SIGKILL: ({ runner }) => runner.kill('SIGKILL'),
-  // B01
-  SIGTERM: ({ runner }) => runner.kill('SIGTERM'),
-  SIGINT: ({ runner }) => runner.kill('SIGINT'),
-  SIGHUP: ({ runner }) => runner.kill('SIGHUP'),
-}
-
 describeRunners('a runner that is ended by', (runner) => {
-  describe.sequential.each(Object.keys(endings))('%s', (name) => {
-    const killed = shareKilled(runner, { files: { waits }, act: endings[name] as Plan['act'] })
+  // B15, B01
+  describe.sequential.each(['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s', (name) => {
+    const killed = shareKilled(runner, { files: { waits }, act: (everything) => everything.runner.kill(name) })
 
-    test('does not end well', () => {
+    test('ends by that signal, or by the code that stands for it', () => {
       const { exitCode, signal } = killed().result
-      expect([exitCode, signal]).not.toEqual([0, undefined])
+      expect(signal ?? exitCode).toBeOneOf([name, 128 + constants.signals[name]])
     })
     leavesNothing(killed)
   })
 
+  // B15
+  describe.sequential('SIGKILL, together with all of its group', () => {
+    const killed = shareKilled(runner, {
+      files: { waits },
+      leadsGroup: true,
+      act: (everything) => signalGroup(everything, 'SIGKILL'),
+    })
+
+    test('ends by that signal', () => expect(killed().result.signal).toBe('SIGKILL'))
+    leavesNothing(killed)
+  })
+
   // B13
-  describe.sequential('SIGINT, twice, while a runtime takes its time to stop', () => {
+  describe.sequential('SIGINT to its group, twice, while a runtime takes its time to stop', () => {
     const graceMs = 600_000
     const rest = `void family.stop()\n${waits.rest}`
     const killed = shareKilled(runner, {
       files: { stops: { rest, graceMs } },
+      leadsGroup: true,
       async act(everything) {
         // Whoever forks when it is asked to leave has been asked.
         await until(everything, () => readNoted(everything.directory).length > 21)
-        everything.runner.kill('SIGINT')
+        signalGroup(everything, 'SIGINT')
         await setTimeout(100)
-        everything.runner.kill('SIGINT')
+        signalGroup(everything, 'SIGINT')
       },
     })
 
@@ -184,6 +193,7 @@ describeRunners('a worker that ends while its test runs,', (runner) => {
 })
 
 describeRunners('a supervisor that is ended by SIGKILL', (runner) => {
+  // B86
   describe.sequential('while the run goes on,', () => {
     const killed = shareKilled(runner, { files: { goesOn }, act: endSupervisor('SIGKILL') })
 
@@ -191,6 +201,7 @@ describeRunners('a supervisor that is ended by SIGKILL', (runner) => {
     leavesNothing(killed)
   })
 
+  // B15
   describe.sequential('together with the runner and the worker,', () => {
     const killed = shareKilled(runner, {
       files: { waits },
@@ -291,6 +302,11 @@ function isLost(killed: () => Killed, reason: string): void {
     expect(messages).toContain(placeOf('const family = await custody.start'))
     expect(output).toContain(`Could not keep custody to the end of this run: the supervisor is gone: ${reason}.`)
   })
+}
+
+/** The runner leads its group, and this process has not reaped it as long as it does not know its exit. */
+function signalGroup({ runner }: RunningSuite, signal: NodeJS.Signals): void {
+  if (runner.pid !== undefined && runner.exitCode === null && runner.signalCode === null) process.kill(-runner.pid, signal)
 }
 
 function send(signal: NodeJS.Signals, target: Noted): void {

@@ -25,6 +25,7 @@ describe.each(runners)('%s', (runner) => {
     },
   )
 
+  // B32, G04
   test('retires what execFileSync, spawnSync and execSync leave behind, although a finalizer removes its home first', async () => {
     const result = await runSuite(runner, {
       files: {

@@ -93,12 +93,16 @@ export function describeRunners(title: string, define: (runner: RunnerName) => v
 }
 
 /** Runs one suite for several tests of a describe block. */
-export function shareSuite(runner: RunnerName, prepare: () => Suite | Promise<Suite>): () => SuiteResult {
+export function shareSuite(
+  runner: RunnerName,
+  prepare: () => Suite | Promise<Suite>,
+  timeoutMs: number = 60_000,
+): () => SuiteResult {
   const removals: (() => void)[] = []
   let result: SuiteResult
   beforeAll(async () => {
     result = await run(runner, await prepare(), (remove) => removals.push(remove))
-  }, 60_000)
+  }, timeoutMs)
   afterAll(() => {
     for (const remove of removals) remove()
   })

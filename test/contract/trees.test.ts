@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -35,11 +35,15 @@ const trees = `
 /** How each kind of tree must end; in \`noted\` those that it has had. */
 const kinds = {
   staying: { noted: 1, forced: false },
+  // B82
   'ignoring-term': { noted: 1, forced: true },
+  // B18
+  'grouping-apart': { noted: 3, forced: true },
   'setsid-child': { noted: 2, forced: true },
   'double-forking': { noted: 2, forced: true },
   stopped: { noted: 1, forced: false },
   wrapping: { noted: 2, forced: false },
+  // B21
   'clearing-its-environment': { noted: 2, forced: true },
   'closing-its-descriptors': { noted: 2, forced: true },
   preforking: { noted: 5, forced: false },
@@ -81,7 +85,9 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
             const descriptor = fs.openSync(log.path, 'r')
             const tail = spawn('tail', ['-f', log.path], { env: { ...process.env, CUSTODY_NAMESPACE: '' }, stdio: 'ignore' })
             await new Promise((resolve) => tail.once('spawn', resolve))
-            while (!fs.readdirSync('/proc/' + tail.pid + '/fd').some((fd) => fs.readlinkSync('/proc/' + tail.pid + '/fd/' + fd) === log.path)) ;
+            // A descriptor may be closed between the list and the look.
+            const targetOf = (fd) => { try { return fs.readlinkSync('/proc/' + tail.pid + '/fd/' + fd) } catch { return null } }
+            while (!fs.readdirSync('/proc/' + tail.pid + '/fd').some((fd) => targetOf(fd) === log.path)) ;
             await stop()
             note('read', [tail.exitCode, tail.signalCode])
             fs.closeSync(descriptor)
@@ -173,6 +179,130 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
     test('may be such a daemon that is crashed', () => passed('daemonizes and is crashed'))
   })
 
+  // B29
+  describe('a server behind the commands of npm', () => {
+    const suite = shareSuite(runner, () => ({
+      extras: {
+        'package.json': JSON.stringify({ scripts: { start: `node ${server}` } }),
+        'shim.js': `require('node:child_process').spawnSync('node', [${JSON.stringify(server)}], { stdio: 'inherit' })`,
+      },
+      files: {
+        npm: `
+          fs.mkdirSync('node_modules/.bin', { recursive: true })
+          fs.writeFileSync('node_modules/.bin/serve-it', '#!/bin/sh\\nnode ' + ${JSON.stringify(server)} + '\\n', { mode: 0o755 })
+          const commands = { 'npm start': ['npm', 'run', 'start'], npx: ['npx', '--no-install', 'serve-it'], shim: ['node', 'shim.js'] }
+          for (const [name, command] of Object.entries(commands))
+            test(name, async () => {
+              const { pid, stop, url } = await custody.start({ name: 'wrapped', command, ports: ['http'], ready: { http: '/' } })
+              const serving = Number(await (await fetch(url)).text())
+              expect(serving).not.toBe(pid)
+              const { forced, left, signals } = await stop()
+              note(name, { areAlive: [pid, serving].map(isAlive), forced, left, signals })
+            })`,
+      },
+    }))
+
+    test.each(['npm start', 'npx', 'shim'])('is gone with them, politely: %s', (name) => {
+      expect(suite().notes[name], suite().output).toEqual({
+        ...{ areAlive: [false, false], forced: false, left: [], signals: ['SIGTERM'] },
+      })
+    })
+  })
+
+  // B22
+  describe('a tree on a machine whose tools tell nothing', () => {
+    const tools = 'ps pgrep pkill killall lsof fuser ss netstat'
+    const script = `mkdir tools; for tool in ${tools}; do printf '#!/bin/sh\necho %s >> %s/asked\nexit 1\n' $tool "$PWD" > tools/$tool; done
+      chmod +x tools/*; PATH=$PWD/tools:$PATH exec "$@"`
+    const suite = shareSuite(runner, () => ({
+      wrapper: ['sh', '-c', script, 'sh'],
+      files: {
+        tools: `
+          ${trees}
+          test('has everything', async () => stopped('everything', await tree('one-of-each', { name: 'everything' })))
+          test('has ports', async () => {
+            const command = ['node', path.join(programs, 'servers/answering-http.js')]
+            await custody.start({ name: 'server', command, ports: ['http'], ready: { http: '/' } })
+            childProcess.spawnSync('ps')
+          })`,
+      },
+    }))
+
+    test('is gone all the same, and none of them is asked', () => {
+      const { directory, exitCode, notes, output } = suite()
+      expect(exitCode, output).toBe(0)
+      expect(notes['everything']).toMatchObject({ alive: 0 })
+      // By the suite itself, which shows that this would be seen.
+      expect(readFileSync(join(directory, 'asked'), 'utf8')).toBe('ps\n')
+    })
+  })
+
+  // B25
+  describe('a process that is replaced every millisecond, each time in a session of its own,', () => {
+    const storm = join(programs, 'processes/replacing-itself.py')
+    /** Whoever is left of it holds the lock of a file, by a descriptor that all have inherited. */
+    const command = (held: string) => ['sh', '-c', `exec 8>${held}; flock -s 8; exec python3 ${storm} 1`]
+    const isFree = (directory: string, held: string) =>
+      spawnSync('flock', ['-n', '-x', join(directory, held), 'true']).status === 0
+    const suite = shareSuite(runner, () => ({
+      files: {
+        storms: `
+          const isFree = (held) => spawnSync('flock', ['-n', '-x', held, 'true']).status === 0
+          const start = (held, argv) => custody.start({ name: held, command: argv, ready: { log: 'ready' }, daemonizes: true, graceMs: 500 })
+          test('is stopped', async () => {
+            const { stop } = await start('stopped', ${JSON.stringify(command('stopped'))})
+            const wasFree = isFree('stopped')
+            const { left } = await stop()
+            note('stopped', { left, wasFree, isFree: isFree('stopped') })
+          })
+          test('is left to its scope', async () => { await start('scope', ${JSON.stringify(command('scope'))}) })
+          test('is left to the run', async () => {
+            const [file, ...args] = ${JSON.stringify(command('run'))}
+            const child = spawn(file, args, { detached: true, stdio: ['ignore', 'pipe', 'ignore'] })
+            await new Promise((resolve) => child.stdout.once('data', resolve))
+            child.stdout.destroy()
+            note('run', isFree('run'))
+          })`,
+      },
+    }))
+
+    test('is gone when stop resolves', () => {
+      expect(suite().notes['stopped'], suite().output).toEqual({ left: [], wasFree: false, isFree: true })
+    })
+
+    test('is gone with its scope, and with the run', () => {
+      expect(suite().exitCode, suite().output).toBe(0)
+      expect(suite().notes['run']).toBe(false)
+      expect(['scope', 'run'].map((held) => isFree(suite().directory, held))).toEqual([true, true])
+    })
+  })
+
+  // B90
+  describe('a tree of a user without any privilege', () => {
+    const none = ['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all']
+    const suite = shareSuite(runner, () => ({
+      wrapper: ['setpriv', '--no-new-privs', ...(process.geteuid?.() === 0 ? none : [])],
+      files: {
+        unprivileged: `
+          ${trees}
+          test('has everything', async () => {
+            const { capabilities, noNewPrivileges } = /CapEff:\\s*(?<capabilities>\\w+)[^]*NoNewPrivs:\\s*(?<noNewPrivileges>\\d)/.exec(fs.readFileSync('/proc/self/status', 'utf8')).groups
+            note('privileges', [Number(capabilities), Number(noNewPrivileges)])
+            await stopped('everything', await tree('one-of-each', { name: 'everything' }))
+          })
+          test('leaves everything', async () => { await tree('one-of-each', { name: 'left' }) })`,
+      },
+    }))
+
+    test('is gone all the same', () => {
+      const { directory, exitCode, notes, output } = suite()
+      expect(exitCode, output).toBe(0)
+      expect(notes['privileges']).toEqual([0, 1])
+      expect(notes['everything']).toMatchObject({ alive: 0 })
+      expect(readNoted(directory).filter(isAlive)).toEqual([])
+    })
+  })
+
   // G08
   describe('a tree that is stopped with a debugger attached', () => {
     const suite = shareSuite(runner, () => ({
@@ -246,7 +376,7 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
     })
   })
 
-  // B47, B62
+  // B47, B60, B62. A foreign server of the same command, user and port survives all of it.
   describe('a port that a foreign server has taken', () => {
     const foreign: ChildProcess[] = []
     const suite = shareSuite(runner, () => ({
@@ -307,7 +437,7 @@ async function takePorts({ directory, runner }: RunningSuite, foreign: ChildProc
     for (const name of readdirSync(directory)) {
       const port = /^wanted-(\d+)$/.exec(name)?.[1]
       if (port === undefined || existsSync(join(directory, `taken-${port}`))) continue
-      const child = spawn(process.execPath, [server], {
+      const child = spawn('node', [server], {
         env: { ...process.env, PORT: port },
         stdio: ['ignore', 'pipe', 'inherit'],
       })

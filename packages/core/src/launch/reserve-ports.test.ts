@@ -3,6 +3,8 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { ownIdentity } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
+import { bundle } from '../../../../test/programs/start-supervisor.js'
+import { startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { reservePorts } from './reserve-ports.js'
 
@@ -79,6 +81,18 @@ test.each([
   expect(held(base)).toEqual([31_997])
 })
 
+// B60
+test('gives no port twice to twenty processes that each take fifty, and use them a moment later', async () => {
+  const base = temporaryDirectory()
+  const module = bundle('launch/reserve-ports.ts', join(base, 'reserve-ports.mjs'), 'esm')
+  const args = [module, base, JSON.stringify(ownIdentity()), '50']
+  const takers = Array.from({ length: 20 }, () => startProgram('processes/taking-ports.js', { args }))
+  const taken = await Promise.all(takers.map((taker) => taker.printed(/^(took|could not take) (.*)$/m)))
+  expect(taken.flatMap(([, outcome, what]) => (outcome === 'took' ? [] : [what]))).toEqual([])
+  expect(new Set(taken.flatMap(([, , ports = '']) => ports.split(' '))).size).toBe(1_000)
+})
+
+// B55
 test.each([
   ['that has ended', { start: '1' }],
   ['of another boot', { boot: 'another' }],

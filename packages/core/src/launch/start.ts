@@ -135,7 +135,8 @@ async function giveUp(request: SpawnRequest, spawned: Spawned, watch: Watch, lin
   })
 }
 
-function hintFor({ exit, problem }: Watch): string {
+function hintFor({ cause, exit, problem }: Watch): string {
+  if (cause instanceof CustodyError) return cause.hint
   if (exit !== null) return 'see its last lines above.'
   return problem?.startsWith('its test ended')
     ? 'await it in the test, and see what it waits for.'

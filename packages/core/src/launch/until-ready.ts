@@ -77,7 +77,7 @@ export async function untilReady(surroundings: Surroundings, options: WatchOptio
   const outcome = await Promise.race<Outcome>([
     Promise.all([launched, ...probes]).then(
       () => ({ problem: null }),
-      (cause: unknown) => ({ problem: `a probe failed: ${(cause as Error).message}`, cause }),
+      (cause: unknown) => ({ problem: `a probe failed: ${firstSentence((cause as Error).message)}`, cause }),
     ),
     exit.then((notice) => (daemonizes && notice.exit.code === 0 ? limit : { problem: 'it has exited', exit: notice })),
     limit,
@@ -86,6 +86,11 @@ export async function untilReady(surroundings: Surroundings, options: WatchOptio
   // Some say only now why they did not hold.
   await Promise.allSettled(probes)
   return { exit: null, ...outcome, match, host, observed: observed.filter(Boolean) }
+}
+
+/** Without its own hint, to stand in another message. */
+function firstSentence(message: string): string {
+  return (message.split('\n')[0] ?? '').replace(/\.$/, '')
 }
 
 interface Outcome {

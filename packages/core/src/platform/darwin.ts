@@ -5,8 +5,14 @@ import type { Platform, ProcessEntry } from './index.js'
 export const darwin: Platform = {
   readProcess: (pid) => parse(ps('-o', 'pid=,ppid=,pgid=,state=,lstart=,comm=', '-p', String(pid)))[0] ?? null,
   holdsNumber: (pid, start) => darwin.readProcess(pid)?.start === start,
-  listProcesses: (except = new Set()) =>
-    parse(ps('-ax', '-o', 'pid=,ppid=,pgid=,state=,lstart=,comm=')).filter(({ pid }) => !except.has(pid)),
+  isListingCheap: false,
+
+  listProcesses(listed = new Set()) {
+    const fresh = parse(ps('-ax', '-o', 'pid=,ppid=,pgid=,state=,lstart=,comm=')).filter(({ pid }) => !listed.has(pid))
+    for (const { pid } of fresh) listed.add(pid)
+    return fresh
+  },
+
   listChildren: () => null,
 
   readInitialVariable(pid, name) {

@@ -26,8 +26,13 @@ export interface Platform {
   readProcess(pid: number): ProcessEntry | null
   /** Whether a number is still that of the process which started then: alive, or a zombie that its parent has not reaped. */
   holdsNumber(pid: number, start: string): boolean
-  /** All processes that this user may know of, but for those with these numbers. */
-  listProcesses(except?: ReadonlySet<number>): ProcessEntry[]
+  /**
+   * All processes that this user may know of, but for those whose numbers were listed before.
+   * @param listed takes the numbers of this listing, also of those that have ended before they could be read
+   */
+  listProcesses(listed?: Set<number>): ProcessEntry[]
+  /** Whether a listing takes no longer than to read what is new, and starts no process itself. */
+  readonly isListingCheap: boolean
   /** The numbers of the children of this process, zombies among them; null where the platform does not tell at once. */
   listChildren(): number[] | null
   /** From the initial environment. A program may have overwritten it: absence proves nothing. */

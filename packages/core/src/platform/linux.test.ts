@@ -34,6 +34,17 @@ test('tells of a process who its parent is, its group, when it started, and its 
   expect(linux.listProcesses()).toContainEqual(linux.readProcess(process.ppid))
 })
 
+test('lists again only who is new', async () => {
+  const before = await waiting()
+  const listed = new Set<number>()
+  expect(linux.listProcesses(listed).map(({ pid }) => pid)).toContain(before.pid)
+  const after = await waiting()
+  const again = linux.listProcesses(listed).map(({ pid }) => pid)
+  expect(again).toContain(after.pid)
+  expect(again).not.toContain(before.pid)
+  expect([...listed]).toEqual(expect.arrayContaining([before.pid, after.pid]))
+})
+
 test.each(['a) R 1 2 (', '(', ') S 1 1 1 1', 'two words'])('reads past the name %j', async (name) => {
   const path = join(temporaryDirectory(), name)
   writeFileSync(path, '#!/bin/sh\necho ready\nread line\n', { mode: 0o700 })

@@ -5,7 +5,14 @@ import type { Platform, ProcessEntry } from './index.js'
 export const windows: Platform = {
   readProcess: (pid) => query(`ProcessId = ${pid}`)[0] ?? null,
   holdsNumber: (pid, start) => windows.readProcess(pid)?.start === start,
-  listProcesses: (except = new Set()) => query('').filter(({ pid }) => !except.has(pid)),
+  isListingCheap: false,
+
+  listProcesses(listed = new Set()) {
+    const fresh = query('').filter(({ pid }) => !listed.has(pid))
+    for (const { pid } of fresh) listed.add(pid)
+    return fresh
+  },
+
   listChildren: () => null,
   // Another process's environment cannot be read without native code here.
   readInitialVariable: () => 'unreadable',

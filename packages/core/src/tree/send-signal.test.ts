@@ -3,9 +3,10 @@ import { fileURLToPath } from 'node:url'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
 import { buildSync } from 'esbuild'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { startProgram } from '../../../../test/runtime/start-program.js'
 import { type SignalTarget, sendSignal, witnessSignals } from './send-signal.js'
+import { stopTree } from './stop-tree.js'
 
 const identityOf = (pid: number): Identity => ({ ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) })
 
@@ -113,6 +114,7 @@ test('sends nothing without a start time, or with another one', async () => {
   expect(seen).toEqual([])
 })
 
+// B41
 test('leaves a reused pid alone, as a process and as a group', () => {
   const result = inPidNamespace(`
     const first = await start({ detached: true })
@@ -140,6 +142,7 @@ test('leaves a reused pid alone, as a process and as a group', () => {
   })
 })
 
+// B41
 test('sends nothing to the numbers that mean many, the first process, itself, or nobody', () => {
   // Inside of a namespace of their own: a mistake here would otherwise end the machine's processes.
   const result = inPidNamespace(`
@@ -173,6 +176,31 @@ test('reaches the group of a leader that has ended and was not reaped yet', () =
     await end(parent)
     console.log(JSON.stringify({ asProcess, asGroup, sent, hadNumber: holder.start.length > 0 }))`)
   expect(result).toEqual({ asProcess: false, asGroup: true, sent: ['SIGKILL'], hadNumber: true })
+})
+
+// B79. What macOS answers for a group of which only zombies are left, and Linux for another user's process.
+test('says that nothing was sent where that is not permitted, and takes it for no end', async () => {
+  const program = startProgram('processes/waiting.js')
+  await program.printed(/ready/)
+  const identity = identityOf(program.pid)
+  const kill = vi.spyOn(process, 'kill').mockImplementation(() => {
+    throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })
+  })
+  onTestFinished(() => kill.mockRestore())
+  expect(sendSignal('SIGTERM', { kind: 'process', identity })).toBe(false)
+  expect(sendSignal('SIGTERM', { kind: 'group', leader: identity })).toBe(false)
+  const leader = { identity, isUnreaped: () => true }
+  const options = {
+    mark: { namespace: 'none', files: [], known: [identity] },
+    leader,
+    spared: [],
+    stopSignal: 'SIGTERM' as const,
+  }
+  expect(await stopTree({ ...options, graceMs: 0 })).toEqual({ signals: [], forced: false, left: [identity] })
+  program.child.kill('SIGKILL')
+  await program.exited
+  // Of one that has ended there is nothing left, whatever the system says to the signal.
+  expect(await stopTree({ ...options, graceMs: 0 })).toEqual({ signals: [], forced: false, left: [] })
 })
 
 test('reports a fault of the call, like a signal that does not exist', async () => {

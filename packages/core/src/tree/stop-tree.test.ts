@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
@@ -26,6 +27,8 @@ interface Tree {
   readonly leader: Leader
   readonly options: StopOptions
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  /** Resolves when nobody is left who holds a pipe that all have inherited: the kernel's own word, without a look. */
+  readonly noneIsLeft: Promise<unknown>
   output(): string
   /** Resolves when its output matches. */
   printed(pattern: RegExp): Promise<RegExpMatchArray>
@@ -33,15 +36,18 @@ interface Tree {
 
 /** Starts a program as the supervisor does: in a group of its own, with a namespace and a log that it writes to. */
 async function startTree(program: string, ...args: string[]): Promise<Tree> {
+  const file = program.endsWith('.py') ? 'python3' : process.execPath
   const namespace = newRunId(null)
   const log = new LogFile(join(temporaryDirectory(), 'log'))
   const descriptor = openSync(log.path, 'a', 0o600)
   const path = fileURLToPath(new URL(`../../../../test/programs/processes/${program}`, import.meta.url))
-  const child = spawn(process.execPath, [path, ...args], {
+  const child = spawn(file, [path, ...args], {
     detached: true,
     env: { PATH: process.env['PATH'], CUSTODY_NAMESPACE: `${namespace}:/run/x` },
-    stdio: ['pipe', descriptor, descriptor],
+    stdio: ['pipe', descriptor, descriptor, 'pipe'],
   })
+  const held = child.stdio[3] as Readable
+  const noneIsLeft = once(held.resume(), 'end')
   const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }))
   await once(child, 'spawn')
   closeSync(descriptor)
@@ -63,6 +69,7 @@ async function startTree(program: string, ...args: string[]): Promise<Tree> {
     leader,
     options,
     exited,
+    noneIsLeft,
     output: () => log.text(),
     async printed(pattern) {
       for await (const match of matches(log, pattern, over.signal)) return match
@@ -166,6 +173,18 @@ test('kills what comes anew while it is being stopped, until nothing comes any m
   expect(findBornHere(options.mark, [])).toEqual([])
   expect(output()).toContain('started')
 })
+
+// B25
+test.each([1, 5])(
+  'ends who is replaced every %i ms, each time by a process of another session, and none is left',
+  async (pauseMs) => {
+    const { exited, noneIsLeft, options, printed } = await startTree('replacing-itself.py', String(pauseMs))
+    await printed(/ready/)
+    expect(await exited).toEqual({ code: 0, signal: null })
+    expect(await stopTree({ ...options, graceMs: 100 })).toMatchObject({ left: [] })
+    await noneIsLeft
+  },
+)
 
 test('without a leader, asks each of them once', async () => {
   const first = startProgram('processes/counting-signals.js')

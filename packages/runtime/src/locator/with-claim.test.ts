@@ -77,6 +77,7 @@ test('does nothing under the claim of a live process, and takes it over as soon 
   expect(filesBeside(claim)).toEqual([])
 })
 
+// B55
 test.each<[string, Identity]>([
   ['whose pid is another process by now', dead],
   ['of another boot, whatever runs under its pid today', { ...own, boot: 'another' }],

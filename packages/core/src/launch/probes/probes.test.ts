@@ -197,7 +197,17 @@ test.each([
   expect(notes).toEqual([note])
 })
 
-test.each(['127.0.0.1', '::1'])('port: holds when the runtime accepts connections on %s', async (host) => {
+test('log: gives up a pattern that backtracks without end', async () => {
+  const log = logsOf(`${'a'.repeat(60)}b\n`).stdout
+  const hostile = matches(log, /^(a+)+$/, new AbortController().signal)
+  await expect(hostile.next()).rejects.toMatchObject({
+    code: 'CUSTODY_LOG_TIMEOUT',
+    message: expect.stringContaining('Could not look for /^(a+)+$/ in 62 characters of output: that took more than 1000 ms.'),
+  })
+})
+
+// B65
+test.each(['127.0.0.1', '::1', '0.0.0.0', '::'])('port: holds when the runtime accepts connections on %s', async (host) => {
   const port = await freePort()
   const { held, noted } = probe({ port: 'http' }, { ports: { http: port } })
   await noted(new RegExp(`^127\\.0\\.0\\.1:${port} ECONNREFUSED, ::1:${port} ECONNREFUSED$`))
@@ -243,6 +253,33 @@ test('http: holds when its path answers, on either address', async () => {
   const { held } = probe({ http: '/health?x=1' }, { ports: { http: port }, url: `http://127.0.0.1:${port}` })
   expect(await held).toBe(true)
   expect(seen).toEqual(['/health?x=1'])
+})
+
+// B68
+test('port: holds for a proxy that hangs up, and http and exec wait for the server behind it', async () => {
+  const behind = join(temporaryDirectory(), 'server.sock')
+  const port = await listen(
+    createServer((socket) => {
+      const server = connect(behind)
+      server.on('error', () => socket.resetAndDestroy())
+      socket.on('error', () => server.destroy())
+      socket.pipe(server).pipe(socket)
+    }),
+  )
+  const context = { ports: { http: port }, url: `http://127.0.0.1:${port}` }
+  expect(await probe({ port: 'http' }, context).held).toBe(true)
+  const check = `fetch('http://127.0.0.1:${port}').then(() => {}, () => process.exit(1))`
+  const byHttp = probe({ http: '/' }, context)
+  const byExec = probe({ exec: [process.execPath, '-e', check] }, context)
+  await byHttp.noted(/ECONNRESET/)
+  await byExec.noted(/ended with code 1/)
+  const server = http((_, response) => response.end())
+  await new Promise<void>((resolve) => server.listen(behind, resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  expect(await Promise.all([byHttp.held, byExec.held])).toEqual([true, true])
 })
 
 test('http: takes 2xx and 3xx, and waits while it answers otherwise', async () => {

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { describeRunners, type RunnerName, shareSuite } from './run-suite.js'
+
+const report = `{ report: { json: 'custody.json' } }`
+
+/** Two projects that have the same files in the same run. */
+const configs: Record<RunnerName, string> = {
+  vitest: `
+    import { custodyPlugin } from '@custody/vitest/plugin'
+    const project = (name) => ({ extends: true, test: { name, env: { PROJECT: name } } })
+    export default { plugins: [custodyPlugin(${report})], test: { include: ['*.check.mjs'], projects: ['a', 'b'].map(project) } }`,
+  jest: `
+    import { withCustody } from '@custody/jest/config'
+    const project = (name) => ({
+      displayName: name, rootDir: import.meta.dirname, testMatch: ['**/*.check.cjs'], transform: {}, globals: { PROJECT: name },
+    })
+    export default withCustody({ projects: ['a', 'b'].map(project) }, ${report})`,
+}
+
+// B70
+describeRunners('a runtime that two projects of a run define to the letter alike', (runner) => {
+  const file = (name: string) => `
+    const project = globalThis.PROJECT ?? process.env.PROJECT
+    const definition = { scope: 'run', name: 'db', command: ['sh', path.join(programs, 'trees/staying.sh'), path.resolve('noted')] }
+    test('asks', async () => note(project + ' ${name}', (await custody.shared(definition)).pid))`
+  const suite = shareSuite(runner, () => ({
+    config: configs[runner],
+    args: runner === 'jest' ? ['-w', '2'] : [],
+    files: { one: file('one'), other: file('other') },
+  }))
+
+  test('is one for all files of a project, and another one for those of the other', () => {
+    const { exitCode, notes, output, receiptsOf } = suite()
+    expect(exitCode, output).toBe(0)
+    expect([notes['a one'], notes['b one']]).toEqual([notes['a other'], notes['b other']])
+    expect(notes['a one']).not.toBe(notes['b one'])
+    expect(receiptsOf('db').map(({ identity, left }) => [identity?.pid, left])).toEqual(
+      expect.arrayContaining([
+        [notes['a one'], []],
+        [notes['b one'], []],
+      ]),
+    )
+    expect(receiptsOf('db')).toHaveLength(2)
+  })
+})
