@@ -1,0 +1,31 @@
+import { compare } from './statistics.mjs'
+import { tableOf } from './table.mjs'
+
+/** What a bench found, in Markdown: a table for each metric, and whether its goal was met. */
+export function report(name, bench, rounds) {
+  const { about, contestants, floor = 'floor', metrics, ours = 'custody' } = bench
+  const parts = metrics.map((metric) => {
+    const compared = Object.fromEntries(contestants.map((each) => [each, compare(rounds, each, floor, metric.key)]))
+    const rows = contestants.filter((each) => compared[each] !== null).map((each) => rowOf(each, compared[each], metric))
+    return [`${metric.title}`, '', tableOf(rows), ...goalLines(metric, compared[ours])].join('\n')
+  })
+  return [`\n## ${name}`, `${about} ${rounds.length} rounds.`, ...parts].join('\n\n')
+}
+
+function rowOf(contestant, { difference, least, median, most, ratio }, { digits = 2, isCount = false }) {
+  const shown = (value) => (value === null ? '' : value.toFixed(digits))
+  if (isCount) return { contestant, median: String(median), most: String(most) }
+  return {
+    contestant,
+    median: shown(median),
+    least: shown(least),
+    'more than the floor': shown(difference),
+    'times the floor': ratio === null || !Number.isFinite(ratio) ? '' : ratio.toFixed(2),
+  }
+}
+
+function goalLines({ goal }, found) {
+  if (goal === undefined || found === null) return []
+  const value = found[goal.of]
+  return ['', `Goal: ${goal.text}. ${value <= goal.atMost ? 'Met' : 'Missed'}: ${Number(value.toFixed(3))}.`]
+}
