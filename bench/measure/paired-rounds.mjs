@@ -5,7 +5,7 @@ import { ContestantProcess } from './contestant-process.mjs'
  * them down, so that they are compared within a round.
  * @returns {Promise<Record<string, Record<string, number>>[]>} for each round what each contestant measured
  */
-export async function pairedRounds(benchName, { contestants }, count) {
+export async function pairedRounds(benchName, contestants, count) {
   const processes = new Map()
   for (const name of contestants) {
     const opened = await attempt(name, () => ContestantProcess.open(benchName, name))

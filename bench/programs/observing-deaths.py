@@ -4,6 +4,12 @@ import selectors
 import sys
 import time
 
+# Where this is allowed nothing that is measured comes before it: a death is to be stamped when it happens.
+try:
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+except PermissionError:
+    pass
+
 selector = selectors.DefaultSelector()
 selector.register(0, selectors.EVENT_READ, None)
 
