@@ -20,7 +20,7 @@ export class LogStream {
   /** Follows it until `end`. */
   async follow(): Promise<void> {
     const { signal } = this.#over
-    while (!signal.aborted) if (!this.#showPart()) await this.#log.changed(signal)
+    while (!signal.aborted) if (!this.#showPart()) await this.#log.changed(signal, this.#at)
   }
 
   /** Shows what is there by now. */

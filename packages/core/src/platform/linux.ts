@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { parseStat, readOrNull } from '@custody/runtime/internals'
 import type { Platform, ProcessEntry } from './index.js'
 
@@ -38,15 +38,15 @@ export const linux: Platform = {
     return entry === undefined ? 'absent' : { value: entry.slice(name.length + 1) }
   },
 
-  holdsFile(pid, files) {
+  listWrittenFiles(pid) {
     const directory = `/proc/${pid}/fd`
     const names = readOrNull(() => readdirSync(directory)) ?? []
-    return names.some((name) => {
-      const stat = readOrNull(() => statSync(`${directory}/${name}`))
-      if (stat === null || !files.some(({ dev, ino }) => dev === stat.dev && ino === stat.ino)) return false
+    return names.flatMap((name) => {
       // The mode of the link says how the descriptor was opened.
       const link = readOrNull(() => lstatSync(`${directory}/${name}`))
-      return link !== null && (link.mode & 0o200) !== 0
+      if (link === null || (link.mode & 0o200) === 0) return []
+      const file = readOrNull(() => statSync(`${directory}/${name}`))
+      return file === null ? [] : [{ dev: file.dev, ino: file.ino }]
     })
   },
 
@@ -81,6 +81,19 @@ export const linux: Platform = {
 }
 
 function readProcess(pid: number): ProcessEntry | null {
-  const line = readOrNull(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  const line = readOrNull(() => readLine(`/proc/${pid}/stat`))
   return line === null ? null : parseStat(line)
+}
+
+/** Longer than any line of a process: fifty numbers and a short name. */
+const buffer = Buffer.alloc(4_096)
+
+/** A look at all processes reads hundreds of them: without the size that a file of procfs does not have, and a buffer for each. */
+function readLine(path: string): string {
+  const descriptor = openSync(path, 'r')
+  try {
+    return buffer.toString('latin1', 0, readSync(descriptor, buffer))
+  } finally {
+    closeSync(descriptor)
+  }
 }

@@ -1,58 +1,72 @@
 import type { Identity } from '@custody/runtime'
 import { ownIdentity } from '@custody/runtime/internals'
 import { membersOf, type ProcessEntry, platform } from '../platform/index.js'
-import { readBorn } from '../provenance/own-processes.js'
+import { isBornIn } from '../provenance/own-processes.js'
 import type { Birthmark } from './birthmark.js'
+import { ProcessTable } from './process-table.js'
+
+/** More listings in one search show no more: only a machine that starts processes without a pause needs as many. */
+const MAX_LISTINGS = 100
+
+export interface Search {
+  /** Where to look. @default what there is now */
+  readonly table?: ProcessTable
+  /** Told of each as soon as it is found. */
+  readonly onFound?: (identity: Identity) => void
+}
 
 /**
  * All live processes that are shown to be born here, by the union of the evidence: one kind alone misses those that clear their
- * environment, or close their descriptors, or have lost their parent.
+ * environment, or close their descriptors, or have lost their parent. To read all of them takes longer than some live that are
+ * replaced at once by a child: it lists again, and reads who is new, until nobody is.
  *
  * @param spared those that are never targets, whatever they carry: the test run itself
  */
-export function findBornHere(mark: Birthmark, spared: readonly Identity[]): Identity[] {
-  return lookAround(mark, spared).found
-}
-
-/** What a look around came to. */
-export interface Look {
-  readonly found: Identity[]
-  /** The numbers of those who are older than anything that was born here: a second look, a moment later, need not be at them. */
-  readonly strangers: ReadonlySet<number>
-}
-
-/** @param strangers those of a look before: whoever has such a number is taken for the same still */
-export function lookAround(mark: Birthmark, spared: readonly Identity[], strangers: ReadonlySet<number> = new Set()): Look {
-  const { group, since } = mark
-  const table = platform.listProcesses(strangers)
+export function findBornHere(
+  mark: Birthmark,
+  spared: readonly Identity[],
+  { onFound = () => {}, table = new ProcessTable() }: Search = {},
+): Identity[] {
+  const { processes } = table
   const sparedPids = sparedIn(table, spared)
-  const seen = new Set([...(group === undefined ? [] : membersOf(group)), ...(mark.orphans?.() ?? [])])
-  const found = new Map<number, ProcessEntry>()
-  const older = new Set(strangers)
-  for (const process of table) {
-    if (since !== undefined && platform.isOlder(process.start, since) === true) older.add(process.pid)
-    if (older.has(process.pid) || sparedPids.has(process.pid)) continue
-    if (seen.has(process.pid) || isMarked(process, mark)) found.set(process.pid, process)
+  const found = new Map<number, Identity>()
+  const add = (process: ProcessEntry) => {
+    if (found.has(process.pid) || sparedPids.has(process.pid)) return
+    found.set(process.pid, identityOf(process))
+    onFound(identityOf(process))
   }
-  // Children of what was found, and their children, until there are no more.
-  for (let size = -1; size !== found.size; ) {
-    size = found.size
-    for (const process of table) {
-      if (found.has(process.parent) && !sparedPids.has(process.pid)) found.set(process.pid, process)
+  for (let from = 0, listings = 1; ; listings++) {
+    const members = membersIn(mark)
+    for (const process of processes.slice(from)) {
+      if (!isTooOld(process, mark) && (members.has(process.pid) || isMarked(process, mark, table))) add(process)
     }
+    from = processes.length
+    // Children of what was found, and their children, until there are no more.
+    for (let size = -1; size !== found.size; ) {
+      size = found.size
+      for (const process of processes) if (found.has(process.parent)) add(process)
+    }
+    if (listings === MAX_LISTINGS || !table.update()) return [...found.values()]
   }
-  return { found: [...found.values()].map(identityOf), strangers: older }
 }
 
-function isMarked(process: ProcessEntry, { files, known, namespace }: Birthmark): boolean {
-  if (known.some(({ pid, start }) => pid === process.pid && start === process.start)) return true
-  if (readBorn(process.pid, namespace) === 'environment') return true
-  return files.length > 0 && platform.holdsFile(process.pid, files)
+/** Those that the kernel lists as members of what was made for them. */
+function membersIn({ group, orphans }: Birthmark): Set<number> {
+  return new Set([...(group === undefined ? [] : membersOf(group)), ...(orphans?.() ?? [])])
+}
+
+function isTooOld({ start }: ProcessEntry, { since }: Birthmark): boolean {
+  return since !== undefined && platform.isOlder(start, since) === true
+}
+
+function isMarked({ pid, start }: ProcessEntry, { files, known, namespace }: Birthmark, table: ProcessTable): boolean {
+  if (known.some((each) => each.pid === pid && each.start === start)) return true
+  if (isBornIn(namespace, table.namespaceOf(pid))) return true
+  return files.length > 0 && table.holdsFile(pid, files)
 }
 
 /** The spared, this process, and the ancestors of this process. */
-function sparedIn(table: readonly ProcessEntry[], spared: readonly Identity[]): Set<number> {
-  const byPid = new Map(table.map((entry) => [entry.pid, entry]))
+function sparedIn({ byPid }: ProcessTable, spared: readonly Identity[]): Set<number> {
   const pids = new Set<number>([0, 1])
   for (let at = byPid.get(ownIdentity().pid); at !== undefined && !pids.has(at.pid); at = byPid.get(at.parent)) pids.add(at.pid)
   for (const { pid, start } of spared) if (byPid.get(pid)?.start === start) pids.add(pid)

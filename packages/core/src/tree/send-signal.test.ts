@@ -189,7 +189,7 @@ test('says that nothing was sent where that is not permitted, and takes it for n
   onTestFinished(() => kill.mockRestore())
   expect(sendSignal('SIGTERM', { kind: 'process', identity })).toBe(false)
   expect(sendSignal('SIGTERM', { kind: 'group', leader: identity })).toBe(false)
-  const leader = { identity, isUnreaped: () => true }
+  const leader = { identity, exited: program.exited, held: null, isUnreaped: () => true }
   const options = {
     mark: { namespace: 'none', files: [], known: [identity] },
     leader,

@@ -3,8 +3,9 @@ import { Deadline, hasEnded } from '@custody/runtime/internals'
 import type { HeldProcess } from '../platform/index.js'
 import type { Birthmark } from './birthmark.js'
 import { ExitEvents } from './exit-events.js'
-import { lookAround } from './find-born-here.js'
+import { findBornHere } from './find-born-here.js'
 import { findHeadGroups } from './find-heads.js'
+import { isYoungerThanThis, nextProcessTable } from './process-table.js'
 import { type SignalTarget, sendSignal } from './send-signal.js'
 
 /** The first process of a tree, for its parent: while it has not been reaped its group's number is nobody else's. */
@@ -32,12 +33,18 @@ export interface StopOptions {
 
 /** How a tree ended. */
 export interface Stopped {
-  /** The signals that were sent, in order, one entry a round. */
+  /** The signals that were sent, in order, one entry a round, without those that only stop and continue. */
   readonly signals: readonly NodeJS.Signals[]
   /** Whether anything had to be killed. */
   readonly forced: boolean
   /** What could not be ended. */
   readonly left: readonly Identity[]
+}
+
+interface Look {
+  /** Whether it is only for who is younger than this process. */
+  readonly isQuick?: boolean
+  readonly onFound?: (identity: Identity) => void
 }
 
 /** This many looks in a row must find nothing: a process between fork and exec shows its parent's face. */
@@ -60,16 +67,19 @@ export async function stopTree(options: StopOptions): Promise<Stopped> {
 
 async function stop({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopOptions, events: ExitEvents): Promise<Stopped> {
   const signals: NodeJS.Signals[] = []
-  const first = lookAround(mark, spared)
-  let known = first.found
-  const find = (strangers?: ReadonlySet<number>): Identity[] => {
-    const { found } = lookAround({ ...mark, known }, spared, strangers)
+  let known: readonly Identity[] = mark.known
+  // Hundreds of trees may be stopped at once: they look together.
+  const find = async ({ isQuick = false, onFound = () => {} }: Look = {}): Promise<readonly Identity[]> => {
+    const table = await nextProcessTable(isQuick)
+    const found = findBornHere({ ...mark, known }, spared, { table, onFound })
     known = [...known, ...found.filter(({ pid, start }) => !known.some((old) => old.pid === pid && old.start === start))]
     return found
   }
   const note = (signal: NodeJS.Signals, isSent: boolean) => {
     if (isSent && signals.at(-1) !== signal) signals.push(signal)
   }
+
+  known = await find()
 
   // To the group, but once: what npm forwards to its child must not come a second time. A leader that has exited has left a daemon
   // behind, whose head is asked instead; and whoever loses the head above it, then.
@@ -85,17 +95,22 @@ async function stop({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopO
   // A stopped process takes the signal only when it goes on.
   for (const target of group.length > 0 ? group : known.map(asProcess)) sendSignal('SIGCONT', target)
   const haveObeyed = await areGone(() => known, obeyBy ?? inMs(graceMs), events, group.length > 0 ? undefined : askHeads)
-  if (haveObeyed && find(first.strangers).length === 0) return { signals, forced: false, left: [] }
+  if (haveObeyed && (await find({ isQuick: isYoungerThanThis(mark.since) })).length === 0) {
+    return { signals, forced: false, left: [] }
+  }
 
+  // Each is stopped in its tracks as soon as it is found: who went on to fork would outrun the look, and the end of a parent hides
+  // whose its children are.
+  const onFound = (identity: Identity) => void sendSignal('SIGSTOP', asProcess(identity))
   const deadline = Deadline.after(FORCE_MS)
   for (let empty = 0; empty < EMPTY_LOOKS && !deadline.hasPassed; ) {
+    const found = await find({ onFound })
     for (const target of leader === null ? [] : groupOf(leader)) note('SIGKILL', sendSignal('SIGKILL', target))
-    const found = find()
     empty = found.length === 0 ? empty + 1 : 0
     for (const identity of found) note('SIGKILL', sendSignal('SIGKILL', asProcess(identity)))
     if (found.length > 0) await areGone(() => found, inMs(100), events)
   }
-  return { signals, forced: signals.includes('SIGKILL'), left: find() }
+  return { signals, forced: signals.includes('SIGKILL'), left: await find() }
 }
 
 function asProcess(identity: Identity): SignalTarget {

@@ -1,0 +1,3 @@
+# Is ready at once, and stays.
+echo ready
+exec sleep 300

@@ -1,0 +1,76 @@
+import { clock, NAMESPACE_VARIABLE, ownIdentity } from '@custody/runtime/internals'
+import { type InitialVariable, type ProcessEntry, platform } from '../platform/index.js'
+import { type FileId, isSameFile } from './file-id.js'
+
+/** The numbers of those who are older than this process, as of the last look at all. */
+let elders: ReadonlySet<number> = new Set()
+
+/** All processes of one moment, and what the kernel shows of each, read when somebody asks and then kept: many searches cost one look. */
+export class ProcessTable {
+  readonly processes: ProcessEntry[]
+  readonly byPid: Map<number, ProcessEntry>
+  readonly #listed: Set<number>
+  readonly #namespaces = new Map<number, InitialVariable>()
+  readonly #files = new Map<number, readonly FileId[]>()
+
+  /** @param isQuick whether to leave out the elders of the last look; a number of theirs may be another's by now */
+  constructor(isQuick = false) {
+    this.#listed = new Set(isQuick ? elders : [])
+    this.processes = platform.listProcesses(this.#listed)
+    this.byPid = new Map(this.processes.map((entry) => [entry.pid, entry]))
+    if (!isQuick) elders = eldersOf(this.processes)
+  }
+
+  /** Adds who is new, and tells whether anybody was, though it may have ended before it could be read. */
+  update(): boolean {
+    if (!platform.isListingCheap) return false
+    const before = this.#listed.size
+    const fresh = platform.listProcesses(this.#listed)
+    this.processes.push(...fresh)
+    for (const entry of fresh) this.byPid.set(entry.pid, entry)
+    return this.#listed.size > before
+  }
+
+  /** The namespace in the environment that a process was started with. */
+  namespaceOf(pid: number): InitialVariable {
+    return remember(this.#namespaces, pid, () => platform.readInitialVariable(pid, NAMESPACE_VARIABLE))
+  }
+
+  /** Whether a process has one of these files open for writing. */
+  holdsFile(pid: number, files: readonly FileId[]): boolean {
+    const held = remember(this.#files, pid, () => platform.listWrittenFiles(pid))
+    return held.some((file) => files.some((each) => isSameFile(each, file)))
+  }
+}
+
+const next: { [kind in 'full' | 'quick']?: Promise<ProcessTable> } = {}
+
+/** A table of a moment after this call, and never one of before: whoever asks in the same turn of the event loop gets the same. */
+export function nextProcessTable(isQuick: boolean): Promise<ProcessTable> {
+  const kind = isQuick ? 'quick' : 'full'
+  next[kind] ??= new Promise((resolve) => {
+    clock.setImmediate(() => {
+      delete next[kind]
+      resolve(new ProcessTable(isQuick))
+    })
+  })
+  return next[kind]
+}
+
+/** Whether everything that is no older than a start time is younger than this process: then a quick look can find it. */
+export function isYoungerThanThis(since: string | undefined): boolean {
+  const { start } = ownIdentity()
+  return since !== undefined && start !== null && platform.isOlder(start, since) === true
+}
+
+function eldersOf(processes: readonly ProcessEntry[]): ReadonlySet<number> {
+  const { start } = ownIdentity()
+  const isElder = (entry: ProcessEntry) => start !== null && platform.isOlder(entry.start, start) === true
+  return new Set(processes.filter(isElder).map(({ pid }) => pid))
+}
+
+function remember<T>(known: Map<number, T>, pid: number, read: () => T): T {
+  const value = known.get(pid) ?? read()
+  known.set(pid, value)
+  return value
+}
