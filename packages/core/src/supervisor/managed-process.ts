@@ -100,17 +100,25 @@ export class ManagedProcess implements Leader {
     return this.spawned.identity
   }
 
-  /** Has the runtime be what its command has left behind: the head of that, and the oldest of several. Its PID file is not asked. */
+  /** Has the runtime be what its command has left behind. Null when the kernel shows nobody to be born of it. */
   adopt(): Identity | null {
-    const isOlder = (a: Identity, b: Identity) => platform.isOlder(a.start ?? '0', b.start ?? '0') === true
-    const [oldest = null] = findHeads(this.find()).sort((a, b) => (isOlder(a, b) ? -1 : 1))
-    this.#daemon = oldest
-    return oldest
+    this.#daemon = this.#findHead()
+    return this.#daemon
   }
 
-  /** Whether its daemon has exited. */
+  /** Whether its daemon has exited, and nobody has taken its place. */
   get hasLostDaemon(): boolean {
-    return this.#daemon !== null && hasEnded(this.#daemon) === true
+    if (this.#daemon === null || hasEnded(this.#daemon) !== true) return false
+    const successor = this.#findHead()
+    this.#daemon = successor ?? this.#daemon
+    return successor === null
+  }
+
+  /** The head of all that was born of it, and the oldest of several. No PID file is asked. */
+  #findHead(): Identity | null {
+    const isOlder = (a: Identity, b: Identity) => platform.isOlder(a.start ?? '0', b.start ?? '0') === true
+    const [oldest = null] = findHeads(this.find()).sort((a, b) => (isOlder(a, b) ? -1 : 1))
+    return oldest
   }
 
   get isExpected(): boolean {
