@@ -106,7 +106,7 @@ describeRunners('a runtime that was killed from outside', (runner) => {
   // B10
   test('is found dead at once when it is stopped, and its test is red', () => {
     expect(suite().notes['stopped'], suite().output).toMatchObject({
-      ...{ exit: { code: null, signal: 'SIGKILL' }, expected: false, forced: false, left: [], signals: [] },
+      ...{ exit: { code: null, signal: 'SIGKILL' }, forced: false, left: [], signals: [] },
     })
     expect((suite().notes['stopped'] as { tookMs: number }).tookMs).toBeLessThan(10_000)
     for (const title of ['is stopped then', 'is left then']) {
