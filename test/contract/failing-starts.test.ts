@@ -1,3 +1,4 @@
+import type { Receipt } from '@custody/core'
 import { expect, test } from 'vitest'
 import { describeRunners, shareSuite } from './run-suite.js'
 
@@ -105,10 +106,15 @@ describeRunners('a runtime that was killed from outside', (runner) => {
 
   // B10
   test('is found dead at once when it is stopped, and its test is red', () => {
-    expect(suite().notes['stopped'], suite().output).toMatchObject({
-      ...{ exit: { code: null, signal: 'SIGKILL' }, forced: false, left: [], signals: [] },
+    const receipt = suite().notes['stopped'] as Receipt
+    expect(receipt, suite().output).toMatchObject({
+      exit: { code: null, signal: 'SIGKILL' },
+      forced: false,
+      left: [],
+      signals: [],
     })
-    expect((suite().notes['stopped'] as { tookMs: number }).tookMs).toBeLessThan(10_000)
+    // Its time to obey is a minute.
+    expect(receipt.steps.at(-1)?.atMs).toBeLessThan(30_000)
     for (const title of ['is stopped then', 'is left then']) {
       const { messages, status } = suite().test(title)
       expect(status, suite().output).toBe('failed')
