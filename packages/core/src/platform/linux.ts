@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { parseStat, readOrNull } from '@custody/runtime/internals'
 import type { Platform, ProcessEntry } from './index.js'
 
@@ -69,6 +69,19 @@ export const linux: Platform = {
 }
 
 function readProcess(pid: number): ProcessEntry | null {
-  const line = readOrNull(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  const line = readOrNull(() => readLine(`/proc/${pid}/stat`))
   return line === null ? null : parseStat(line)
+}
+
+/** Longer than any line of a process: fifty numbers and a short name. */
+const buffer = Buffer.alloc(4_096)
+
+/** A look at all processes reads hundreds of them: without the size that a file of procfs does not have, and a buffer for each. */
+function readLine(path: string): string {
+  const descriptor = openSync(path, 'r')
+  try {
+    return buffer.toString('latin1', 0, readSync(descriptor, buffer))
+  } finally {
+    closeSync(descriptor)
+  }
 }
