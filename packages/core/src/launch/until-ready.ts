@@ -1,9 +1,8 @@
 import { clock, Deadline } from '@custody/runtime/internals'
-import { platform } from '../platform/index.js'
 import { readBorn } from '../provenance/own-processes.js'
 import type { ExitNotice, Spawned, SpawnRequest } from '../supervisor/protocol.js'
 import { birthmarkOf } from '../tree/birthmark.js'
-import { fileIdOf } from '../tree/file-id.js'
+import { fileIdOf, holdsFile } from '../tree/file-id.js'
 import { LogFile } from './log-file.js'
 import { ownsPort } from './owner-of-port.js'
 import { LOOPBACK } from './probes/connect.js'
@@ -112,7 +111,7 @@ function contextOf(
     env: request.env,
     logs: { stdout: new LogFile(logs.stdout), stderr: new LogFile(logs.stderr) },
     ownsPort: (port) => ownsPort(port, mark, identity),
-    owns: (pid) => pid === identity.pid || readBorn(pid, request.id) === 'environment' || platform.holdsFile(pid, mark.files),
+    owns: (pid) => pid === identity.pid || readBorn(pid, request.id) === 'environment' || holdsFile(pid, mark.files),
     signal,
   }
 }

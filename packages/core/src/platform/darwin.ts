@@ -18,7 +18,7 @@ export const darwin: Platform = {
   },
 
   // Needs native code here.
-  holdsFile: () => false,
+  listWrittenFiles: () => [],
 
   listListeners: () => null,
   holdsSocket: () => false,

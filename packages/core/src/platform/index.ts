@@ -25,8 +25,8 @@ export interface Platform {
   listProcesses(): ProcessEntry[]
   /** From the initial environment. A program may have overwritten it: absence proves nothing. */
   readInitialVariable(pid: number, name: string): InitialVariable
-  /** Whether a process has one of these files open for writing. Who only reads a log, as a pager or a test does, was not born of it. */
-  holdsFile(pid: number, files: readonly { readonly dev: number; readonly ino: number }[]): boolean
+  /** The files that a process has open for writing. Who only reads a log, as a pager or a test does, was not born of it. */
+  listWrittenFiles(pid: number): { readonly dev: number; readonly ino: number }[]
   /** The kernel's numbers of the sockets that listen on a TCP port; null where the platform does not tell. */
   listListeners(port: number): number[] | null
   /** Whether one of the descriptors of a process is one of these sockets; null when they may not be read. */

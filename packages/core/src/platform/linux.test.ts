@@ -5,7 +5,7 @@ import { ownIdentity } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Program, startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
-import { fileIdOf } from '../tree/file-id.js'
+import { fileIdOf, holdsFile } from '../tree/file-id.js'
 import { linux } from './linux.js'
 
 async function waiting(env: Record<string, string> = {}, before?: string): Promise<Program> {
@@ -48,7 +48,7 @@ test('knows nothing of numbers that nobody has', () => {
     expect(linux.holdsNumber(pid, '1')).toBe(false)
     expect(linux.readInitialVariable(pid, 'PATH')).toBe('absent')
     expect(linux.readCommand(pid)).toEqual([])
-    expect(linux.holdsFile(pid, [fileIdOf('/dev/null')])).toBe(false)
+    expect(holdsFile(pid, [fileIdOf('/dev/null')])).toBe(false)
     expect(linux.holdsSocket(pid, [1])).toBe(false)
   }
 })
@@ -82,10 +82,10 @@ test('sees that a file is open for writing, by the file and not by its name', as
   const path = join(temporaryDirectory(), 'a')
   const { pid } = await waiting({}, `exec 8>>${path}; mv ${path} ${path}.old; : >${path}`)
   const [held, other] = [fileIdOf(`${path}.old`), fileIdOf(path)]
-  expect(linux.holdsFile(pid, [held])).toBe(true)
-  expect(linux.holdsFile(pid, [other, held])).toBe(true)
-  expect(linux.holdsFile(pid, [other])).toBe(false)
-  expect(linux.holdsFile(pid, [])).toBe(false)
+  expect(holdsFile(pid, [held])).toBe(true)
+  expect(holdsFile(pid, [other, held])).toBe(true)
+  expect(holdsFile(pid, [other])).toBe(false)
+  expect(holdsFile(pid, [])).toBe(false)
 })
 
 test.each([
@@ -97,7 +97,7 @@ test.each([
   writeFileSync(path, '')
   const descriptor = openSync(path, flags)
   onTestFinished(() => closeSync(descriptor))
-  expect(linux.holdsFile(process.pid, [fileIdOf(path)])).toBe(isHeld)
+  expect(holdsFile(process.pid, [fileIdOf(path)])).toBe(isHeld)
 })
 
 test.each(['127.0.0.1', '0.0.0.0', '::1', '::'])('finds who listens on a port of %s', async (host) => {

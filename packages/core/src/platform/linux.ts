@@ -26,15 +26,15 @@ export const linux: Platform = {
     return entry === undefined ? 'absent' : { value: entry.slice(name.length + 1) }
   },
 
-  holdsFile(pid, files) {
+  listWrittenFiles(pid) {
     const directory = `/proc/${pid}/fd`
     const names = readOrNull(() => readdirSync(directory)) ?? []
-    return names.some((name) => {
-      const stat = readOrNull(() => statSync(`${directory}/${name}`))
-      if (stat === null || !files.some(({ dev, ino }) => dev === stat.dev && ino === stat.ino)) return false
+    return names.flatMap((name) => {
       // The mode of the link says how the descriptor was opened.
       const link = readOrNull(() => lstatSync(`${directory}/${name}`))
-      return link !== null && (link.mode & 0o200) !== 0
+      if (link === null || (link.mode & 0o200) === 0) return []
+      const file = readOrNull(() => statSync(`${directory}/${name}`))
+      return file === null ? [] : [{ dev: file.dev, ino: file.ino }]
     })
   },
 

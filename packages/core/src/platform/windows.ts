@@ -9,7 +9,7 @@ export const windows: Platform = {
   // Another process's environment cannot be read without native code here.
   readInitialVariable: () => 'unreadable',
   // Needs native code here.
-  holdsFile: () => false,
+  listWrittenFiles: () => [],
   listListeners: () => null,
   holdsSocket: () => false,
   readCommand: (pid) => query(`ProcessId = ${pid}`).map(({ comm }) => comm),

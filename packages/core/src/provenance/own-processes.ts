@@ -1,7 +1,7 @@
 import type { Identity } from '@custody/runtime'
 import { isSameIdentity, NAMESPACE_VARIABLE, ownIdentity } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
-import { platform } from '../platform/index.js'
+import { type InitialVariable, platform } from '../platform/index.js'
 import type { Role } from './evidence.js'
 
 /** The run, as far as a proof needs it. */
@@ -29,8 +29,13 @@ export function findRole(process: Identity, run: RunIdentity): Role | null {
 export function readBorn(pid: number, scope: NamespaceId): 'environment' | 'no' | 'unreadable' {
   const variable = platform.readInitialVariable(pid, NAMESPACE_VARIABLE)
   if (variable === 'unreadable') return 'unreadable'
-  if (variable === 'absent') return 'no'
-  return variable.value.startsWith(`${scope}:`) || variable.value.startsWith(`${scope}.`) ? 'environment' : 'no'
+  return isBornIn(scope, variable) ? 'environment' : 'no'
+}
+
+/** Whether the variable of a process names a scope, or one below it. */
+export function isBornIn(scope: NamespaceId, variable: InitialVariable): boolean {
+  if (typeof variable === 'string') return false
+  return variable.value.startsWith(`${scope}:`) || variable.value.startsWith(`${scope}.`)
 }
 
 function isMarked(pid: number, run: NamespaceId): boolean {

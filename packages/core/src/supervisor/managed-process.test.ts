@@ -10,6 +10,7 @@ import { matches } from '../launch/probes/log.js'
 import { retry } from '../launch/probes/probe.js'
 import { newRunId } from '../namespace/namespace-id.js'
 import { platform } from '../platform/index.js'
+import { holdsFile } from '../tree/file-id.js'
 import { findBornHere } from '../tree/find-born-here.js'
 import { ManagedProcess } from './managed-process.js'
 import type { SpawnRequest } from './protocol.js'
@@ -83,12 +84,12 @@ test('has nothing on its stdin, and its log on one more descriptor, which daemon
   await retry(AbortSignal.timeout(20_000), () => linkOf(1) === '/dev/null' && linkOf(2) === '/dev/null')
   expect(linkOf(0)).toBe('/dev/null')
   expect(linkOf(9)).toMatch(/\.log$/)
-  expect(platform.holdsFile(identity.pid, files)).toBe(true)
+  expect(holdsFile(identity.pid, files)).toBe(true)
 })
 
 test('keeps no descriptor of it in this process: who looks for writers of its log must not find its parent', async () => {
   const { files } = await start()
-  expect(platform.holdsFile(process.pid, files)).toBe(false)
+  expect(holdsFile(process.pid, files)).toBe(false)
 })
 
 test.each([

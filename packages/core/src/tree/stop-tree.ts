@@ -2,6 +2,7 @@ import type { Identity } from '@custody/runtime'
 import { Deadline, hasEnded, pause } from '@custody/runtime/internals'
 import type { Birthmark } from './birthmark.js'
 import { findBornHere } from './find-born-here.js'
+import { nextProcessTable } from './process-table.js'
 import { type SignalTarget, sendSignal } from './send-signal.js'
 
 /** The first process of a tree, for its parent: while it has not been reaped its group's number is nobody else's. */
@@ -44,15 +45,19 @@ const FORCE_MS = 5_000
  */
 export async function stopTree({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopOptions): Promise<Stopped> {
   const signals: NodeJS.Signals[] = []
-  let known = findBornHere(mark, spared)
-  const find = (): Identity[] => {
-    const found = findBornHere({ ...mark, known }, spared)
+  let known: readonly Identity[] = mark.known
+  // Hundreds of trees may be stopped at once: they look together.
+  const find = async (): Promise<Identity[]> => {
+    const table = await nextProcessTable()
+    const found = findBornHere({ ...mark, known }, spared, table)
     known = [...known, ...found.filter(({ pid, start }) => !known.some((old) => old.pid === pid && old.start === start))]
     return found
   }
   const note = (signal: NodeJS.Signals, isSent: boolean) => {
     if (isSent && signals.at(-1) !== signal) signals.push(signal)
   }
+
+  known = await find()
 
   // To the group, or else to each, but once: what npm forwards to its child must not come a second time. A leader that has exited
   // has left a daemon behind, which is to be asked as well.
@@ -62,17 +67,17 @@ export async function stopTree({ graceMs, leader, mark, obeyBy, spared, stopSign
   // A stopped process takes the signal only when it goes on.
   for (const target of polite) sendSignal('SIGCONT', target)
   const haveObeyed = await areGone(() => known, obeyBy ?? inMs(graceMs))
-  if (haveObeyed && find().length === 0) return { signals, forced: false, left: [] }
+  if (haveObeyed && (await find()).length === 0) return { signals, forced: false, left: [] }
 
   const deadline = Deadline.after(FORCE_MS)
   for (let empty = 0; empty < EMPTY_LOOKS && !deadline.hasPassed; ) {
     for (const target of groupOf(leader)) note('SIGKILL', sendSignal('SIGKILL', target))
-    const found = find()
+    const found = await find()
     empty = found.length === 0 ? empty + 1 : 0
     for (const identity of found) note('SIGKILL', sendSignal('SIGKILL', { kind: 'process', identity }))
     if (found.length > 0) await areGone(() => found, inMs(100))
   }
-  return { signals, forced: signals.includes('SIGKILL'), left: find() }
+  return { signals, forced: signals.includes('SIGKILL'), left: await find() }
 }
 
 function groupOf(leader: Leader | null): SignalTarget[] {
