@@ -7,7 +7,10 @@ import { describeMachine } from './measure/describe-machine.mjs'
 import { pairedRounds } from './measure/paired-rounds.mjs'
 import { report } from './measure/report.mjs'
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { rounds: { type: 'string' }, only: { type: 'string' } } })
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string' }, only: { type: 'string' } },
+})
 const names = positionals.length > 0 ? positionals : all
 const unknown = names.filter((name) => !all.includes(name))
 if (unknown.length > 0) {
