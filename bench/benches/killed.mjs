@@ -28,8 +28,10 @@ export const bench = {
     return {
       async measure() {
         const runner = fork(program, [name, String(COUNT)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-        const [{ others, servers }] = await once(runner, 'message')
         const exited = once(runner, 'exit')
+        const [told] = await Promise.race([once(runner, 'message'), exited])
+        if (told?.servers === undefined) throw new Error(`its runner exited with ${told}`)
+        const { others, servers } = told
         runner.kill('SIGKILL')
         await exited
         await pause(LATER_MS)

@@ -11,6 +11,7 @@ export const bench = {
   metrics: [
     {
       key: 'lateMs',
+      isLag: true,
       title: 'Ready line to start resolved, ms',
       goal: { of: 'difference', atMost: 0.5, text: 'within 0.5 ms of the floor' },
     },

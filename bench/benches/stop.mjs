@@ -14,6 +14,7 @@ export const bench = {
   metrics: [
     {
       key: 'lateMs',
+      isLag: true,
       title: 'Death to stop resolved, ms; less than 0: before the death',
       goal: { of: 'difference', atMost: 1, text: 'within 1 ms of the floor' },
     },

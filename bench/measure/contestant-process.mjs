@@ -21,8 +21,13 @@ export class ContestantProcess {
   static async open(bench, contestant) {
     const child = fork(program, [bench, contestant], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     const opened = new ContestantProcess(child)
-    await opened.#answer()
-    return opened
+    try {
+      await opened.#answer()
+      return opened
+    } catch (error) {
+      child.kill('SIGKILL')
+      throw error
+    }
   }
 
   /** Has it measure once. */

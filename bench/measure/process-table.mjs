@@ -16,7 +16,15 @@ export function isAlive({ pid, start }) {
 
 /** Kills what is still there of a bench's own processes. */
 export function endAll(identities) {
-  for (const identity of identities.filter(isAlive)) process.kill(identity.pid, 'SIGKILL')
+  // One may end with another, while this goes through them.
+  for (const identity of identities) {
+    if (!isAlive(identity)) continue
+    try {
+      process.kill(identity.pid, 'SIGKILL')
+    } catch (error) {
+      if (error.code !== 'ESRCH') throw error
+    }
+  }
 }
 
 /** Everything below a process now. */

@@ -12,15 +12,16 @@ export function report(name, bench, rounds) {
   return [`\n## ${name}`, `${about} ${rounds.length} rounds.`, ...parts].join('\n\n')
 }
 
-function rowOf(contestant, { difference, least, median, most, ratio }, { digits = 2, isCount = false }) {
-  const shown = (value) => (value === null ? '' : value.toFixed(digits))
+function rowOf(contestant, { difference, least, median, most, ratio }, { digits = 2, isCount = false, isLag = false }) {
   if (isCount) return { contestant, median: String(median), most: String(most) }
+  const shown = (value) => value.toFixed(digits)
   return {
     contestant,
     median: shown(median),
     least: shown(least),
-    'more than the floor': shown(difference),
-    'times the floor': ratio === null || !Number.isFinite(ratio) ? '' : ratio.toFixed(2),
+    ...(difference !== null && { 'more than the floor': shown(difference) }),
+    // What is almost nothing has no multiples.
+    ...(ratio !== null && !isLag && { 'times the floor': ratio.toFixed(2) }),
   }
 }
 
