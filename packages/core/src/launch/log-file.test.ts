@@ -48,21 +48,32 @@ test('does not take a file that cannot be read for an empty one', () => {
 test('tells of a change, also of one that nobody gave notice of', async () => {
   const log = newLog('')
   const never = new AbortController().signal
-  const changed = log.changed(never)
+  const changed = log.changed(never, 0)
   appendFileSync(log.path, 'x')
   await changed
   // Nothing changes any more, and nobody can watch what is gone.
-  await log.changed(never)
+  await log.changed(never, 1)
   rmSync(log.path)
-  await log.changed(never)
+  await log.changed(never, 0)
 })
 
 test('stops to wait when it is told to', async () => {
   const log = newLog('')
   const over = new AbortController()
   const order: string[] = []
-  const changed = log.changed(over.signal).then(() => order.push('changed'))
+  const changed = log.changed(over.signal, 0).then(() => order.push('changed'))
   over.abort()
+  await new Promise(setImmediate)
+  order.push('next turn')
+  await changed
+  expect(order).toEqual(['changed', 'next turn'])
+})
+
+test('does not wait for a change that has come since the last look', async () => {
+  const order: string[] = []
+  const changed = newLog('x')
+    .changed(new AbortController().signal, 0)
+    .then(() => order.push('changed'))
   await new Promise(setImmediate)
   order.push('next turn')
   await changed

@@ -46,12 +46,17 @@ export class LogFile {
     return part ?? Buffer.alloc(0)
   }
 
-  /** Resolves when it may have grown. One notice a look: a program that writes without end would otherwise flood this one. */
-  changed(signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when it may have changed. One notice a look: a program that writes without end would otherwise flood this one.
+   * @param seen the size that was seen last: of what came between that look and the watch nobody gives notice
+   */
+  changed(signal: AbortSignal, seen: number): Promise<void> {
+    const size = () => this.size
     return new Promise((resolve) => {
       const timer = clock.setTimeout(done, BACKSTOP_MS)
       const watcher = watchOrNull(this.path, done)
       signal.addEventListener('abort', done, { once: true })
+      if (size() !== seen) done()
       function done(): void {
         clock.clearTimeout(timer)
         watcher?.close()

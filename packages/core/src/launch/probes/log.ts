@@ -38,7 +38,7 @@ export async function* matches(
     if (part.length === 0) {
       // It was cut because it had grown too long: what comes now stands behind its new end.
       at = Math.min(at, log.size)
-      await log.changed(signal)
+      await log.changed(signal, at)
       continue
     }
     at += part.length

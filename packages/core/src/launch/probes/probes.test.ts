@@ -136,7 +136,7 @@ test('log: puts a line together that comes in pieces', async () => {
   const next = found.next()
   for (const piece of ['rea', 'dy 47', '11', '\n']) {
     appendFileSync(log.path, piece)
-    await log.changed(AbortSignal.timeout(0))
+    await log.changed(AbortSignal.timeout(0), log.size)
   }
   expect((await next).value?.[1]).toBe('4711')
 })
