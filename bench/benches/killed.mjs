@@ -1,9 +1,12 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { askers, listeners } from '../contestants/index.mjs'
 import { endAll, isAlive } from '../measure/process-table.mjs'
+import { scratch } from '../measure/scratch.mjs'
 
 const program = fileURLToPath(new URL('../programs/running.mjs', import.meta.url))
 const COUNT = 10
@@ -25,9 +28,12 @@ export const bench = {
   ],
 
   async open(name) {
+    const directory = scratch()
     return {
       async measure() {
-        const runner = fork(program, [name, String(COUNT)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+        const runner = fork(program, [name, String(COUNT), mkdtempSync(join(directory, 'runner-'))], {
+          stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+        })
         const exited = once(runner, 'exit')
         const [told] = await Promise.race([once(runner, 'message'), exited])
         if (told?.servers === undefined) throw new Error(`its runner exited with ${told}`)

@@ -26,6 +26,7 @@ export class ContestantProcess {
       return opened
     } catch (error) {
       child.kill('SIGKILL')
+      child.stderr.destroy()
       throw error
     }
   }
@@ -37,6 +38,8 @@ export class ContestantProcess {
   }
 
   async close() {
+    // What a contestant leaves behind may hold it for long.
+    this.#child.stderr.destroy()
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const exited = once(this.#child, 'exit')
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), 10_000)

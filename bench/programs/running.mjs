@@ -1,13 +1,9 @@
-// A runner that is going to be killed: starts servers, tells who there is, and waits. `running.mjs <contestant> <count>`
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// A runner that is going to be killed: starts servers, tells who there is, and waits. `running.mjs <contestant> <count> <directory>`
 import { openContestant } from '../contestants/index.mjs'
 import { newServer } from '../measure/new-server.mjs'
 import { descendantsOf, identityOf } from '../measure/process-table.mjs'
 
-const [name, count] = process.argv.slice(2)
-const directory = mkdtempSync(join(tmpdir(), 'custody-bench-'))
+const [name, count, directory] = process.argv.slice(2)
 const contestant = await openContestant(name)
 const servers = await Promise.all(Array.from({ length: Number(count) }, () => newServer(directory)))
 await Promise.all(servers.map((server) => contestant.start(server)))
