@@ -30,7 +30,7 @@ export function bundle(source: string, outfile: string, format: 'cjs' | 'esm' = 
 /** A new run's record, which names a runner. */
 export function newRecord(runner: Identity = ownIdentity()): RunRecord {
   return {
-    ...{ version: 1, id: newRunId(null), runner, supervisor: null, sentinel: null },
+    ...{ version: 1, id: newRunId(null), runner, supervisor: null, sentinel: null, group: null },
     ...{ mostLevel: 2, storage: '/nonexistent', root: '/', created: new Date().toISOString() },
   }
 }

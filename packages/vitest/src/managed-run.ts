@@ -31,6 +31,8 @@ export async function joinRun(vitest: Vitest, options: unknown): Promise<Managed
       isSettled: true,
     }))
     runs().set(vitest, opening)
+    // In watch mode the configuration may be mended: then it is tried again.
+    opening.catch(() => runs().delete(vitest))
   }
   const managed = await opening
   managed.users++

@@ -1,5 +1,6 @@
 import { CustodyError } from '@custody/runtime/errors'
 import { currentCell } from '../namespace/birth.js'
+import { assertOpen } from '../scope/assert-open.js'
 import type { Scope } from '../scope/scope.js'
 
 /**
@@ -15,13 +16,4 @@ export function currentScope(verb: string): Scope {
     })
   }
   return assertOpen(scope, verb)
-}
-
-/** @throws CUSTODY_SCOPE_ENDED */
-export function assertOpen(scope: Scope, verb: string): Scope {
-  if (!scope.isOver) return scope
-  throw new CustodyError('CUSTODY_SCOPE_ENDED', `Could not ${verb} in ${scope.name}: it has ended.`, {
-    hint: 'await everything that a test starts before it ends.',
-    facts: { scope: scope.name },
-  })
 }

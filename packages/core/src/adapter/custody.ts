@@ -9,10 +9,11 @@ import type { StartSpec } from '../options/start-spec.js'
 import type { Inspection } from '../provenance/inspection.js'
 import { leadTo } from '../report/stack-of-site.js'
 import type { Receipt } from '../retire/receipt.js'
+import { assertOpen } from '../scope/assert-open.js'
 import type { Scope } from '../scope/scope.js'
 import type { CallPlace } from '../scope/start-in-scope.js'
 import { callersEnv } from './callers-env.js'
-import { assertOpen, currentScope } from './current-scope.js'
+import { currentScope } from './current-scope.js'
 
 /** What one scope can do. */
 export interface ScopeMembers {

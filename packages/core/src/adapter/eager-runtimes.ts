@@ -12,7 +12,9 @@ import type { SupervisorLink } from '../supervisor/link.js'
 export class EagerRuntimes {
   readonly #link: SupervisorLink | null
   readonly #used: { readonly runtime: Runtime<string>; readonly spec: StartSpec }[] = []
-  readonly #variables: string[] = []
+  /** What stood in the environment before. */
+  readonly #before = new Map<string, string | undefined>()
+  readonly #told = new Set<string>()
 
   private constructor(link: SupervisorLink | null) {
     this.#link = link
@@ -22,37 +24,58 @@ export class EagerRuntimes {
   static async start(run: RunHandle, findLink: () => Promise<SupervisorLink>): Promise<EagerRuntimes> {
     const definitions = run.options.runtimes.filter(({ eager }) => eager).map((each) => definitionOf(each) as Definition)
     const eager = new EagerRuntimes(definitions.length > 0 ? await findLink() : null)
-    await Promise.all(
-      definitions.map(async (definition) => {
-        const { name, url } = await share(
-          {
-            run,
-            env: process.env,
-            lease: findLink,
-            ownerOf: () => `${run.id}.shared`,
-            use: (runtime, spec) => void eager.#used.push({ runtime, spec }),
-          },
-          definition,
-        )
-        const variable = `${name.toUpperCase().replace(/\W/g, '_')}_URL`
-        process.env[variable] = url
-        eager.#variables.push(variable)
-      }),
-    )
+    const started = definitions.map(async (definition) => {
+      const { name, url } = await share(
+        {
+          run,
+          env: process.env,
+          lease: findLink,
+          ownerOf: () => `${run.id}.shared`,
+          use: (runtime, spec) => void eager.#used.push({ runtime, spec }),
+        },
+        definition,
+      )
+      if (url !== '') eager.#tellWorkers(urlVariableOf(name), url)
+    })
+    try {
+      await Promise.all(started)
+    } catch (error) {
+      // Those that are still starting end with the run.
+      await Promise.allSettled(started)
+      eager.forget()
+      throw error
+    }
     return eager
   }
 
-  /** What is wrong with those that have exited by themselves. */
+  #tellWorkers(variable: string, url: string): void {
+    this.#before.set(variable, process.env[variable])
+    process.env[variable] = url
+  }
+
+  /** What is wrong with those that have exited by themselves, each told once. */
   findExits(): CustodyError[] {
     return this.#used.flatMap(({ runtime, spec }) => {
       const notice = this.#link?.peekExit(runtime.instance) ?? null
-      const use = { ...spec, hasDaemonized: spec.daemonizes ?? false, tail: () => runtime.log.tail(20) }
-      return exitedUnexpectedly(use, notice, 'the run') ?? []
+      const tail = () => (spec.logs === 'never' ? '' : runtime.log.tail(20))
+      const error = exitedUnexpectedly({ ...spec, hasDaemonized: spec.daemonizes ?? false, tail }, notice, 'the run')
+      if (error === null || this.#told.has(runtime.instance)) return []
+      this.#told.add(runtime.instance)
+      return error
     })
   }
 
-  /** Takes their variables out of the environment. */
+  /** Gives the environment back as it was. */
   forget(): void {
-    for (const variable of this.#variables) delete process.env[variable]
+    for (const [variable, value] of this.#before) {
+      if (value === undefined) delete process.env[variable]
+      else process.env[variable] = value
+    }
+    this.#before.clear()
   }
+}
+
+/** The variable that has the URL of an eager runtime. */
+export function urlVariableOf(name: string): string {
+  return `${name.toUpperCase().replace(/\W/g, '_')}_URL`
 }

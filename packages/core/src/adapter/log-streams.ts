@@ -1,30 +1,49 @@
 import { LogFile } from '../launch/log-file.js'
 import { LogStream } from '../launch/log-stream.js'
+import type { SupervisorLink } from '../supervisor/link.js'
 import type { StreamNotice } from '../supervisor/protocol.js'
 
 /** The logs that are shown as they grow. */
 export class LogStreams {
   readonly #write: (text: string) => void
-  readonly #streams: LogStream[] = []
+  readonly #streams = new Map<string, LogStream[]>()
 
   constructor(write: (text: string) => void) {
     this.#write = write
   }
 
-  follow({ logs, name }: StreamNotice): void {
-    for (const path of new Set([logs.stdout, logs.stderr])) {
-      const stream = new LogStream(name, new LogFile(path), this.#write)
-      this.#streams.push(stream)
-      void stream.follow()
+  /** Follows those of what is started from now on, each until it has exited. */
+  followAll(link: SupervisorLink): void {
+    link.onStreamed = (notice) => {
+      this.#follow(notice)
+      const isOver = link.exitOf(notice.id, notice.isDaemon)
+      const end = () => this.#end(notice.id)
+      isOver.then(end, end)
     }
   }
 
   /** Shows what is there by now. */
   flush(): void {
-    for (const stream of this.#streams) stream.flush()
+    for (const stream of this.#all()) stream.flush()
   }
 
   end(): void {
-    for (const stream of this.#streams.splice(0)) stream.end()
+    for (const id of [...this.#streams.keys()]) this.#end(id)
+  }
+
+  #follow({ id, logs, name }: StreamNotice): void {
+    const paths = [...new Set([logs.stdout, logs.stderr])]
+    const streams = paths.map((path) => new LogStream(name, new LogFile(path), this.#write))
+    this.#streams.set(id, streams)
+    for (const stream of streams) void stream.follow()
+  }
+
+  #end(id: string): void {
+    for (const stream of this.#streams.get(id) ?? []) stream.end()
+    this.#streams.delete(id)
+  }
+
+  #all(): LogStream[] {
+    return [...this.#streams.values()].flat()
   }
 }

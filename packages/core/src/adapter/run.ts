@@ -13,13 +13,13 @@ import {
 } from '@custody/runtime/internals'
 import { dir as makeDirectory } from 'tmp-promise'
 import { captureRegistry } from '../locators/capture.js'
-import { newRunId } from '../namespace/namespace-id.js'
+import { isOfRuntime, newRunId } from '../namespace/namespace-id.js'
 import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
 import { formatSummary, type Summary, summarize } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { teardownFailed } from '../scope/scope.js'
 import { accountFor, applyPolicy, settleLocators } from '../scope/settle-locators.js'
-import { settleEnded } from '../scope/settle-started.js'
+import { apply, settleEnded } from '../scope/settle-started.js'
 import { timeLimits } from '../scope/time-limits.js'
 import { sweepDeadRuns } from '../supervisor/dead-runs.js'
 import type { Level } from '../supervisor/means.js'
@@ -79,7 +79,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     options: resolved,
   }
   const supervisor = RunSupervisor.start(directory, {
-    ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, storage, root, mostLevel },
+    ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, group: null, storage, root, mostLevel },
     created: new Date().toISOString(),
   })
   // Nobody waits for it: what it finds is told at the end.
@@ -96,9 +96,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
 
   const streams = new LogStreams((text) => void process.stderr.write(text))
   supervisor.link.then(
-    (link) => {
-      link.onStreamed = (notice) => streams.follow(notice)
-    },
+    (link) => streams.followAll(link),
     // Whoever starts something is told.
     () => {},
   )
@@ -107,8 +105,10 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   const run: Run = {
     handle,
     async settle({ isRerunNext } = { isRerunNext: false }) {
-      const exits = eager?.findExits() ?? []
-      const failures = [...exits, ...(await settleRest(handle, supervisor, isRerunNext))]
+      const exits = { events: [] as RunEvent[], failures: [] as CustodyError[] }
+      for (const exit of eager?.findExits() ?? []) apply(resolved.unexpectedExit, exit, exits.events, exits.failures)
+      writeEvents(directory, exits.events)
+      const failures = [...exits.failures, ...(await settleRest(handle, supervisor, isRerunNext))]
       streams.flush()
       await deadRuns
       // In watch mode each re-run tells of its own.
@@ -162,13 +162,15 @@ async function settleRest(run: RunHandle, supervisor: RunSupervisor, isRerunNext
   }
   const starter = { kind: 'run', name: 'the run', sites: [] }
   const settler = { id: run.id, starterOf: () => starter, run, accounted }
-  const look = () => ({ locators: captureRegistry(run.directory, run.id), cutShort: [] })
+  // What runs inside of a started runtime ends with that.
+  const locators = () => captureRegistry(run.directory, run.id).filter(({ namespace }) => !isOfRuntime(namespace))
+  const look = () => ({ locators: locators(), cutShort: [] })
   const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
   const { faults, findings } = await settleLocators(settler, null, look, time)
   const { events, failures } = applyPolicy(findings, run.options)
   const swept = await supervisor.sweep()
   const reached = await supervisor.means()
-  if (reached !== null && readEvents(run.directory).length > 0) events.push({ type: 'level', ...reached })
+  if (reached !== null && (events.length > 0 || readEvents(run.directory).length > 0)) events.push({ type: 'level', ...reached })
   events.push(...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command }) as const))
   writeEvents(run.directory, events)
   return [

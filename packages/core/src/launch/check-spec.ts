@@ -1,53 +1,111 @@
 import { CustodyError } from '@custody/runtime/internals'
 import type { Logs, Ready, StartSpec } from '../options/start-spec.js'
 
-const KEYS = 'name command shell cwd env ports ready readyMs needs stopSignal graceMs onExit daemonizes logs'.split(' ')
 const LOGS: readonly unknown[] = ['on-failure', 'stream', 'never'] satisfies Logs[]
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText)
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What each member may be. A member that is left out is right. */
+const members: Readonly<Record<string, readonly [isRight: (value: unknown) => boolean, expected: string]>> = {
+  name: [(value) => /^[\w.@/-]{1,64}$/.test(String(value)) && isText(value), '1 to 64 letters, digits or any of . _ @ / -'],
+  command: [isCommand, 'a list of program and arguments, a text, or a function'],
+  shell: [isBoolean, 'true or false'],
+  cwd: [isText, 'a path'],
+  env: [isEnvironment, 'an object of texts'],
+  ports: [isPortNames, 'names of letters and digits, each once'],
+  ready: [() => true, ''],
+  readyMs: [isDuration, 'milliseconds, 0 or more'],
+  needs: [isNeeds, 'a list of runtimes, as start and shared return them, or of definitions'],
+  stopSignal: [(value) => ['SIGTERM', 'SIGINT', 'SIGQUIT'].includes(value as string), 'SIGTERM, SIGINT or SIGQUIT'],
+  graceMs: [isDuration, 'milliseconds, 0 or more'],
+  onExit: [(value) => value === 'fail' || value === 'ignore', "'fail' or 'ignore'"],
+  daemonizes: [isBoolean, 'true or false'],
+  logs: [(value) => LOGS.includes(value), "'on-failure', 'stream' or 'never'"],
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean'
+}
+
+function isDuration(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0
+}
+
+function isCommand(value: unknown): boolean {
+  return isText(value) || typeof value === 'function' || isList(value)
+}
+
+/** A program and its arguments: these may be empty, the program may not. */
+export function isList(value: unknown): boolean {
+  return Array.isArray(value) && isText(value[0]) && value.every((part) => typeof part === 'string')
+}
+
+function isEnvironment(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every((each) => each === undefined || typeof each === 'string')
+}
+
+function isPortNames(value: unknown): boolean {
+  if (!Array.isArray(value) || !value.every((port) => isText(port) && /^[A-Za-z]\w*$/.test(port))) return false
+  // They are variables of the environment, in capitals.
+  return new Set(value.map((port: string) => port.toUpperCase())).size === value.length
+}
+
+function isNeeds(value: unknown): boolean {
+  const isNeed = (need: unknown) =>
+    isObject(need) && 'name' in need && isText(need.name) && (!('instance' in need) || isText(need.instance))
+  return Array.isArray(value) && value.every(isNeed)
+}
 
 /** @throws CUSTODY_INVALID_OPTION which names what is wrong */
 export function checkSpec(spec: StartSpec): void {
-  if (typeof spec !== 'object' || spec === null) refuse('the specification', spec, 'an object with name and command')
-  for (const [key, value] of Object.entries(spec)) if (!KEYS.includes(key)) refuse(key, value, `one of ${KEYS.join(', ')}`)
-  const { command, name, ports = [], readyMs = 0, graceMs = 0, stopSignal = 'SIGTERM' } = spec
-  if (typeof name !== 'string' || !/^[\w.@/-]{1,64}$/.test(name))
-    refuse('name', name, '1 to 64 letters, digits or any of . _ @ / -')
-  const isCommand =
-    typeof command === 'string' ||
-    typeof command === 'function' ||
-    (Array.isArray(command) && command.length > 0 && command.every((part) => typeof part === 'string'))
-  if (!isCommand || command === '') refuse('command', command, 'a list of program and arguments, a text, or a function')
+  if (!isObject(spec)) refuse('the specification', spec, 'an object with name and command')
+  const given: Readonly<Record<string, unknown>> = { ...spec }
+  for (const [key, value] of Object.entries(given)) {
+    const member = Object.hasOwn(members, key) ? members[key] : undefined
+    if (member === undefined) refuse(key, value, `one of ${Object.keys(members).join(', ')}`)
+    const [isRight, expected] = member
+    if (value !== undefined && !isRight(value)) refuse(key, value, expected)
+  }
+  for (const key of ['name', 'command']) if (given[key] === undefined) refuse(key, undefined, members[key]?.[1] ?? '')
+  const { command, ports = [] } = spec
   if (typeof command === 'string' && spec.shell !== true && /[|&;<>()$`\\"'*?~#\n]/.test(command)) {
     refuse('command', command, 'a list of program and arguments, or shell: true for what only a shell understands')
   }
-  if (!Array.isArray(ports) || !ports.every((port) => /^[A-Za-z]\w*$/.test(port)))
-    refuse('ports', ports, 'names of letters and digits')
-  for (const [key, value] of Object.entries({ readyMs, graceMs })) {
-    if (typeof value !== 'number' || !(value >= 0)) refuse(key, value, 'milliseconds, 0 or more')
-  }
-  if (!['SIGTERM', 'SIGINT', 'SIGQUIT'].includes(stopSignal)) refuse('stopSignal', stopSignal, 'SIGTERM, SIGINT or SIGQUIT')
-  if (new Set(ports).size !== ports.length) refuse('ports', ports, 'each name once')
-  const { logs = 'never', needs = [] } = spec
-  if (!Array.isArray(needs) || !needs.every((need) => typeof need?.name === 'string')) {
-    refuse('needs', '…', 'a list of runtimes, as start and shared return them, or of definitions')
-  }
-  if (!LOGS.includes(logs)) refuse('logs', logs, "'on-failure', 'stream' or 'never'")
   for (const ready of [spec.ready ?? []].flat()) checkReady(ready as Ready, ports)
 }
 
+/** What each kind of condition may have beside its kind. */
+const CONDITIONS: Readonly<Record<string, readonly string[]>> = {
+  log: ['count', 'stream'],
+  ...{ port: [], http: [], file: [], socket: [], exec: [], locator: [] },
+}
+
 function checkReady(ready: Ready, ports: readonly string[]): void {
-  if (typeof ready !== 'object' || ready === null)
-    refuse('ready', ready, "an object such as { log: 'listening' }, or a list of them")
-  const kinds = ['log', 'port', 'http', 'file', 'socket', 'exec', 'locator'].filter((kind) => kind in ready)
-  if (kinds.length !== 1) refuse('ready', ready, 'one of log, port, http, file, socket, exec, locator; several in a list')
+  if (!isObject(ready)) refuse('ready', ready, "an object such as { log: 'listening' }, or a list of them")
+  const kinds = Object.keys(CONDITIONS).filter((kind) => kind in ready)
+  const [kind = ''] = kinds
+  if (kinds.length !== 1) refuse('ready', ready, `one of ${Object.keys(CONDITIONS).join(', ')}; several in a list`)
+  const other = Object.keys(ready).find((key) => key !== kind && !CONDITIONS[kind]?.includes(key))
+  if (other !== undefined) refuse(`ready.${other}`, (ready as Record<string, unknown>)[other], `no more than ${kind}`)
   if ('http' in ready) checkHttp(ready.http, ports)
-  if ('exec' in ready && !(Array.isArray(ready.exec) && typeof ready.exec[0] === 'string')) {
-    refuse('ready.exec', ready.exec, 'a list of program and arguments')
-  }
-  if ('log' in ready && !(ready.count === undefined || (Number.isInteger(ready.count) && ready.count > 0))) {
-    refuse('ready.count', ready.count, 'a whole number from 1 on')
+  if ('exec' in ready && !isTexts(ready.exec)) refuse('ready.exec', ready.exec, 'a list of program and arguments')
+  if ('log' in ready) checkLog(ready)
+  for (const path of ['file', 'socket', 'locator'] as const) {
+    const value = (ready as Record<string, unknown>)[path]
+    if (path in ready && !isText(value)) refuse(`ready.${path}`, value, 'a path')
   }
   if ('port' in ready && !ports.includes(ready.port))
     refuse('ready.port', ready.port, `one of its ports (${ports.join(', ') || 'it has none'})`)
+}
+
+function checkLog({ count, log, stream }: Extract<Ready, { log: unknown }>): void {
+  // A pattern of another realm, as of a Jest test, is no instance of this one's.
+  const isPattern = Object.prototype.toString.call(log) === '[object RegExp]'
+  if (!isPattern && (typeof log !== 'string' || log === '')) refuse('ready.log', log, 'a text or a pattern')
+  if (count !== undefined && !(Number.isInteger(count) && count > 0)) refuse('ready.count', count, 'a whole number from 1 on')
+  if (stream !== undefined && stream !== 'stdout' && stream !== 'stderr') refuse('ready.stream', stream, "'stdout' or 'stderr'")
 }
 
 function checkHttp(http: Extract<Ready, { http: unknown }>['http'], ports: readonly string[]): void {
@@ -57,6 +115,9 @@ function checkHttp(http: Extract<Ready, { http: unknown }>['http'], ports: reado
   } else if (typeof url !== 'string' || !/^https?:\/\/./.test(url) || !URL.canParse(url)) {
     refuse('ready.http', http, "a path like '/health', or an http URL")
   }
+  const status = typeof http === 'string' ? undefined : http.status
+  const isStatus = (value: unknown) => Number.isInteger(value)
+  if (status !== undefined && ![status].flat().every(isStatus)) refuse('ready.http.status', status, 'a number, or a list of them')
 }
 
 function refuse(option: string, given: unknown, expected: string): never {

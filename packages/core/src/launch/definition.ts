@@ -34,7 +34,9 @@ type Rest<P extends string> = Omit<StartSpec<P>, 'name'>
 export type Definition<P extends string = string> = Traits &
   (
     | Rest<P>
-    /** What to start depends on others: asked for first. */
+    /**
+     * What to start depends on others. It is called by everybody who asks for the runtime, and has to give the same each time.
+     */
     | { readonly spec: (context: DefinitionContext) => Rest<P> | Promise<Rest<P>> }
   )
 
@@ -53,9 +55,16 @@ export function checkDefinition(definition: Definition): void {
   if (!WIDTHS.includes(scope)) throw refusal('scope', scope, "'file', 'worker' or 'run'")
   if (typeof keepAcrossReruns !== 'boolean') throw refusal('keepAcrossReruns', keepAcrossReruns, 'true or false')
   if (keepAcrossReruns && scope !== 'run') throw refusal('keepAcrossReruns', keepAcrossReruns, "it with scope: 'run'")
-  if (external !== undefined && !(typeof external === 'string' && URL.canParse(external))) {
-    throw refusal('external', external, 'the URL of what runs already')
+  if (external !== undefined && !isServiceUrl(external)) {
+    throw refusal('external', external, "a URL with host and port, as 'http://localhost:8080' or 'redis://localhost:6379'")
   }
+}
+
+/** Whether it says where something listens. */
+function isServiceUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value)) return false
+  const { host, port, protocol } = new URL(value)
+  return host !== '' && (port !== '' || protocol === 'http:' || protocol === 'https:')
 }
 
 /** What to start. @throws CUSTODY_INVALID_OPTION, and what the definition's own function throws */

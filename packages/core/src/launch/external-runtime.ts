@@ -24,7 +24,7 @@ export async function externalRuntime<P extends string>(
 ): Promise<Shared<P>> {
   const { name, ready = [] } = spec
   const conditions = [ready].flat() as readonly Ready[]
-  for (const condition of conditions) assertObservable(condition)
+  for (const condition of conditions) assertObservable(condition, spec.ports ?? [])
   const ports = portsOf(spec, new URL(url))
   const { observed, problem } = await untilReady(
     {
@@ -50,16 +50,10 @@ export async function externalRuntime<P extends string>(
       facts: { name, url },
     })
   }
-  const readProcess = refuse('read the process of')
-  return {
+  const get = refuse('read the process of')
+  const shared: Omit<Shared<P>, 'pid' | 'identity'> = {
     ...{ name, url, ports, isExternal: true, match: null, env: {}, dir: cwd },
     instance: `external.${name}`,
-    get pid() {
-      return readProcess()
-    },
-    get identity() {
-      return readProcess()
-    },
     log: { path: '', text: () => '', tail: () => '', waitFor: async () => refuse('read the log of')() },
     // Nobody here would be told.
     exited: new Promise(() => {}),
@@ -68,11 +62,13 @@ export async function externalRuntime<P extends string>(
     kill: async () => refuse('send a signal to')(),
     crash: async () => refuse('crash')(),
   }
+  // Not enumerable: who prints it, or compares it, does not ask for them.
+  return Object.defineProperties(shared, { pid: { get }, identity: { get } }) as Shared<P>
 }
 
-function assertObservable(condition: Ready): void {
-  if ('port' in condition || 'http' in condition || 'exec' in condition) return
-  throw refusal('ready', describeReady(condition), 'port, http or exec to a runtime with external')
+function assertObservable(condition: Ready, [first]: readonly string[]): void {
+  if ('port' in condition ? condition.port === first : 'http' in condition || 'exec' in condition) return
+  throw refusal('ready', describeReady(condition), 'its first port, http or exec to a runtime with external')
 }
 
 /** Its first port is that of its URL. Of others it says nothing. */

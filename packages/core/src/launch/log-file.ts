@@ -49,12 +49,15 @@ export class LogFile {
   /**
    * Resolves when it may have changed. One notice a look: a program that writes without end would otherwise flood this one.
    * @param seen the size that was seen last: of what came between that look and the watch nobody gives notice
+   * @param isHolding whether to wait keeps this process alive
    */
-  changed(signal: AbortSignal, seen: number): Promise<void> {
+  changed(signal: AbortSignal, seen: number, isHolding = true): Promise<void> {
     const size = () => this.size
     return new Promise((resolve) => {
       const timer = clock.setTimeout(done, BACKSTOP_MS)
       const watcher = watchOrNull(this.path, done)
+      if (!isHolding) timer.unref()
+      if (!isHolding) watcher?.unref()
       signal.addEventListener('abort', done, { once: true })
       if (size() !== seen) done()
       function done(): void {

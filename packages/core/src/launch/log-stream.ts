@@ -1,5 +1,8 @@
 import type { LogFile } from './log-file.js'
 
+/** A line that does not end is shown in pieces of so many characters. */
+const MAX_LINE = 64 * 1024
+
 /** Shows a log line by line as it grows, each line behind a name. */
 export class LogStream {
   readonly #log: LogFile
@@ -17,10 +20,15 @@ export class LogStream {
     this.#write = write
   }
 
-  /** Follows it until `end`. */
+  /** Follows it until `end`. Whoever waits for nothing else is not kept waiting by it. */
   async follow(): Promise<void> {
     const { signal } = this.#over
-    while (!signal.aborted) if (!this.#showPart()) await this.#log.changed(signal, this.#at)
+    try {
+      while (!signal.aborted) if (!this.#showPart()) await this.#log.changed(signal, this.#at, false)
+    } catch (error) {
+      // What is shown is for people: that it cannot be read, as when there are too many open files, costs the run nothing.
+      this.#write(`${this.#prefix}(its output cannot be shown any more: ${(error as Error).message})\n`)
+    }
   }
 
   /** Shows what is there by now. */
@@ -43,7 +51,10 @@ export class LogStream {
     const part = this.#log.read(this.#at)
     this.#at += part.length
     const lines = (this.#rest + this.#decoder.decode(part, { stream: true })).split('\n')
-    this.#rest = lines.pop() ?? ''
+    const rest = lines.pop() ?? ''
+    const isTooLong = rest.length > MAX_LINE
+    if (isTooLong) lines.push(rest)
+    this.#rest = isTooLong ? '' : rest
     if (lines.length > 0) this.#write(lines.map((line) => `${this.#prefix}${line}\n`).join(''))
     return part.length > 0
   }

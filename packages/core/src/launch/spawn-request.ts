@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Logs, StartSpec } from '../options/start-spec.js'
 import type { SpawnRequest } from '../supervisor/protocol.js'
-import { refusal } from './check-spec.js'
+import { isList, refusal } from './check-spec.js'
 import type { Reservation } from './reserve-ports.js'
 
 /** Where something is started, as far as its process sees it. */
@@ -58,7 +58,7 @@ function argvOf<P extends string>(
   given: { ports: Readonly<Record<P, number>>; dir: string; namespace: string },
 ): [string, ...string[]] {
   const chosen: unknown = typeof command === 'function' ? command(given) : command
-  if (Array.isArray(chosen)) return [...chosen] as [string, ...string[]]
+  if (isList(chosen)) return [...(chosen as [string, ...string[]])]
   if (typeof chosen !== 'string') throw refusal('command', chosen, 'a function that returns a list of program and arguments')
   return (shell ? [chosen] : chosen.trim().split(/\s+/)) as [string, ...string[]]
 }

@@ -3,15 +3,19 @@ import type { Identity } from '@custody/runtime'
 import { CustodyError, RpcFailure } from '@custody/runtime/internals'
 import type { Ready, StartSpec } from '../options/start-spec.js'
 import type { SupervisorLink } from '../supervisor/link.js'
-import type { Ended, Spawned, SpawnRequest } from '../supervisor/protocol.js'
+import { type Ended, type Spawned, type SpawnRequest, SUPERVISOR_LINE_BYTES } from '../supervisor/protocol.js'
+import { refusal } from './check-spec.js'
 import { LogFile } from './log-file.js'
 import { type Reservation, reservePorts } from './reserve-ports.js'
 import { type SpawnPlace, spawnRequestOf } from './spawn-request.js'
-import { type Launched, type Runtime, runtimeOf, STOP_MARGIN_MS } from './started-runtime.js'
+import { type Launched, runtimeOf, STOP_MARGIN_MS, type Started } from './started-runtime.js'
 import { surroundingsOf, untilReady, type Watch } from './until-ready.js'
 
 /** How long the supervisor may take to start a process, in milliseconds: a burst of them takes turns. */
 const SPAWN_MS = 60_000
+
+/** Leaves room for what is around it in a line. */
+const MAX_REQUEST_BYTES = SUPERVISOR_LINE_BYTES - 64 * 1024
 
 const NOTHING_LEFT = 'it is ready, and nothing is left of its command that the kernel shows to be born of it'
 
@@ -30,12 +34,12 @@ export interface StartPlace extends SpawnPlace {
  * @throws CUSTODY_NO_PORT
  * @throws CUSTODY_START_FAILED with exit code and signal, the addresses tried, and the last lines of its output
  */
-export async function start<P extends string>(spec: StartSpec<P>, place: StartPlace): Promise<Runtime<P>> {
+export async function start<P extends string>(spec: StartSpec<P>, place: StartPlace): Promise<Started<P>> {
   for (let attempt = 1; ; attempt++) {
     const reservation = await reservePorts(spec.ports ?? [], dirname(place.runDirectory), place.link.locator)
     try {
       let launches = attempt - 1
-      const launch = () => launchOnce(spec, place, reservation, ++launches)
+      const launch = (signal = place.signal) => launchOnce(spec, { ...place, signal }, reservation, ++launches)
       return runtimeOf(await launch(), launch)
     } catch (error) {
       reservation.release()
@@ -55,6 +59,7 @@ async function launchOnce<P extends string>(
   const { ports, release } = reservation
   const id = launches === 1 ? place.id : `${place.id}x${launches}`
   const request = spawnRequestOf(spec, { ...place, id }, reservation)
+  const isHidden = (spec.logs ?? place.logs) === 'never'
   const spawned = await spawn(request, link)
   const exit = link.exitOf(id)
   const watch = await untilReady(surroundingsOf(request, spawned, ports), {
@@ -64,10 +69,10 @@ async function launchOnce<P extends string>(
     signal: place.signal,
     exit,
   })
-  if (watch.problem !== null) throw await giveUp(request, spawned, watch, link)
+  if (watch.problem !== null) throw await giveUp(request, spawned, { ...watch, isHidden }, link)
   const { daemonizes = false } = spec
   const identity = daemonizes ? await link.call<Identity | null>('adopt', { id }) : spawned.identity
-  if (identity === null) throw await giveUp(request, spawned, { ...watch, problem: NOTHING_LEFT }, link)
+  if (identity === null) throw await giveUp(request, spawned, { ...watch, isHidden, problem: NOTHING_LEFT }, link)
   return {
     ...{
       id,
@@ -77,6 +82,7 @@ async function launchOnce<P extends string>(
       env: request.env,
       dir: place.dir,
       graceMs: request.graceMs,
+      isHidden,
       link,
       exit: daemonizes ? link.exitOf(id, true) : exit,
     },
@@ -88,6 +94,9 @@ async function launchOnce<P extends string>(
 }
 
 async function spawn(request: SpawnRequest, link: SupervisorLink): Promise<Spawned> {
+  // It travels as a text in a text.
+  const bytes = Buffer.byteLength(JSON.stringify(JSON.stringify(request)))
+  if (bytes > MAX_REQUEST_BYTES) throw refusal('the command with its environment', `${bytes} bytes long`, 'less than 8 MB')
   try {
     return await link.call<Spawned>('spawn', request, SPAWN_MS)
   } catch (cause) {
@@ -103,7 +112,12 @@ async function spawn(request: SpawnRequest, link: SupervisorLink): Promise<Spawn
 }
 
 /** Stops what did not become ready, and says why it did not. */
-async function giveUp(request: SpawnRequest, spawned: Spawned, watch: Watch, link: SupervisorLink): Promise<CustodyError> {
+async function giveUp(
+  request: SpawnRequest,
+  spawned: Spawned,
+  watch: Watch & { readonly isHidden: boolean },
+  link: SupervisorLink,
+): Promise<CustodyError> {
   const tail = tailOf(spawned)
   // A stop that fails as well is told with the end of the scope: it is still in the supervisor's books.
   const ended = await link.call<Ended | null>('stop', { id: request.id }, request.graceMs + STOP_MARGIN_MS).catch(() => null)
@@ -117,7 +131,7 @@ async function giveUp(request: SpawnRequest, spawned: Spawned, watch: Watch, lin
   const left = ended?.left ?? []
   const lines = [
     ...watch.observed.map((line) => `  ${line}`),
-    tail || '  (no output)',
+    watch.isHidden ? "  (its output is not shown: logs is 'never')" : tail || '  (no output)',
     ...left.map(({ pid }) => `  pid ${pid} is still alive`),
   ]
   return new CustodyError('CUSTODY_START_FAILED', `Could not start runtime "${request.name}": ${how}.\n${lines.join('\n')}`, {

@@ -9,7 +9,7 @@ import type { LogFile } from './log-file.js'
 import { matches } from './probes/log.js'
 import { receiptOf } from './receipt-of.js'
 
-/** How the first process of a runtime ended. */
+/** How a runtime ended. Code and signal are both null for a daemon: its status is its parent's to know. */
 export interface RuntimeExit {
   readonly code: number | null
   readonly signal: string | null
@@ -47,7 +47,7 @@ export interface Runtime<P extends string = string> extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
   readonly dir: string
   readonly log: RuntimeLog
-  /** Resolves when its first process has exited. */
+  /** Resolves when it has exited: its first process, or the daemon that its command has left. */
   readonly exited: Promise<RuntimeExit>
   /** Ends it and everything that was born of it. Resolves when all exits were observed. @throws CUSTODY_NOT_STOPPED */
   stop(): Promise<Receipt>
@@ -65,6 +65,11 @@ export interface Runtime<P extends string = string> extends AsyncDisposable {
 /** A runtime that others use too: nobody stops it alone. */
 export type Shared<P extends string = string> = Omit<Runtime<P>, 'stop' | 'restart' | typeof Symbol.asyncDispose>
 
+/** The same in the hands of its scope, which can cut a restart short. */
+export interface Started<P extends string = string> extends Runtime<P> {
+  restart(signal?: AbortSignal): Promise<void>
+}
+
 export interface Launched<P extends string> {
   readonly id: string
   readonly name: string
@@ -77,6 +82,8 @@ export interface Launched<P extends string> {
   readonly dir: string
   readonly log: LogFile
   readonly graceMs: number
+  /** Whether nothing of its output is shown. */
+  readonly isHidden: boolean
   readonly link: SupervisorLink
   readonly exit: Promise<ExitNotice>
   /** Called when it has been stopped. */
@@ -88,9 +95,12 @@ export const STOP_MARGIN_MS = 15_000
 
 /**
  * The handle of a runtime that is ready.
- * @param relaunch starts it once more, with the same ports
+ * @param relaunch starts it once more, with the same ports; its signal ends the wait for it
  */
-export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => Promise<Launched<P>>): Runtime<P> {
+export function runtimeOf<P extends string>(
+  first: Launched<P>,
+  relaunch: (signal?: AbortSignal) => Promise<Launched<P>>,
+): Started<P> {
   let current = first
   let stopping: Promise<Receipt> | null = null
 
@@ -161,12 +171,14 @@ export function runtimeOf<P extends string>(first: Launched<P>, relaunch: () => 
       waitFor: (pattern, options) => waitForLog(current, pattern, options),
     },
     stop,
-    restart: () =>
-      inTurn(async () => {
+    restart(signal) {
+      // Whoever asks for a stop from now on means what is started here.
+      stopping = null
+      return inTurn(async () => {
         await end()
-        current = await relaunch()
-        stopping = null
-      }),
+        current = await relaunch(signal)
+      })
+    },
     pause: () => signal('SIGSTOP'),
     resume: () => signal('SIGCONT'),
     kill: signal,
@@ -198,7 +210,7 @@ export function notStopped(name: string, { left, tookMs }: Pick<Ended, 'left' | 
 }
 
 async function waitForLog(
-  { exit, log, name }: Pick<Launched<string>, 'exit' | 'log' | 'name'>,
+  { exit, isHidden, log, name }: Pick<Launched<string>, 'exit' | 'isHidden' | 'log' | 'name'>,
   pattern: RegExp | string,
   { since = 0, timeoutMs = 30_000 }: { since?: number; timeoutMs?: number } = {},
 ): Promise<RegExpMatchArray> {
@@ -218,7 +230,7 @@ async function waitForLog(
   const observed = hasExited ? 'it has exited' : `${timeoutMs} ms have passed`
   throw new CustodyError(
     hasExited ? 'CUSTODY_RUNTIME_EXITED' : 'CUSTODY_LOG_TIMEOUT',
-    `Could not wait for ${pattern} of runtime "${name}": ${observed}.\n${log.tail(20)}`,
+    `Could not wait for ${pattern} of runtime "${name}": ${observed}.${isHidden ? '' : `\n${log.tail(20)}`}`,
     { hint: 'see its last lines above.', facts: { name, timeoutMs } },
   )
 }

@@ -44,7 +44,8 @@ export async function untilReady(surroundings: Surroundings, options: WatchOptio
   const observed = conditions.map(() => '')
   let match: RegExpMatchArray | null = null
   let host = surroundings.hosts[0] as string
-  const probes = conditions.map((condition, at) =>
+  // What one throws at once is its failure too.
+  const probes = conditions.map(async (condition, at) =>
     probeOf(condition)({
       ...surroundings,
       signal: over.signal,

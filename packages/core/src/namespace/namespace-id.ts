@@ -17,3 +17,8 @@ export function newRunId(outer: NamespaceId | null): NamespaceId {
 
 /** Leaves room for the run's, the file's and the test's part. */
 const MAX_OUTER_LENGTH = 130
+
+/** Whether it is that of a started runtime, or one below that. */
+export function isOfRuntime(id: NamespaceId): boolean {
+  return /\.r\d+(?:x\d+)?(?:\.|$)/.test(id)
+}

@@ -2,7 +2,7 @@ import { CustodyError } from '@custody/runtime/internals'
 import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { ResolvedOptions } from './options.js'
-import { plainOf } from './plain-definition.js'
+import { isPlain, plainOf } from './plain-definition.js'
 
 // setTimeout's own limit: a longer wait would fire at once.
 const duration = z
@@ -30,6 +30,7 @@ const schema = z.strictObject({
     )
     .default([])
     .refine((runtimes) => new Set(runtimes.map(({ name }) => name)).size === runtimes.length, 'each name once')
+    .refine((runtimes) => runtimes.every(isPlain), 'only plain data; what needs functions or others is for defineRuntime')
     .transform((runtimes) => runtimes.map(plainOf)),
   logs: z.enum(['on-failure', 'stream', 'never']).default('on-failure'),
   timeouts: z

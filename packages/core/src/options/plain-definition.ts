@@ -6,6 +6,20 @@ export interface PlainDefinition {
   readonly json: string
 }
 
+/** Whether a definition can be sent to workers as it is. */
+export function isPlain(definition: object): boolean {
+  try {
+    const text = JSON.stringify(definition, (key, value: unknown) => {
+      if (typeof value === 'function' || typeof value === 'bigint' || key === 'needs') throw new TypeError(key)
+      return value
+    })
+    return text !== undefined
+  } catch {
+    // It has a function, or refers to itself.
+    return false
+  }
+}
+
 const PATTERN = '@custody/pattern'
 
 /** @param definition without functions: they cannot be sent */
@@ -22,5 +36,5 @@ export function definitionOf({ eager, json }: PlainDefinition): unknown {
     const pattern = (value as Record<string, [string, string]> | null)?.[PATTERN]
     return Array.isArray(pattern) ? new RegExp(...pattern) : value
   }) as object
-  return { scope: 'run', ...(eager && { keepAcrossReruns: true }), ...definition }
+  return { scope: 'run', ...definition, ...(eager && { keepAcrossReruns: true }) }
 }

@@ -1,5 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasCode, readOrNull } from '@custody/runtime/internals'
 
@@ -10,40 +9,45 @@ import { hasCode, readOrNull } from '@custody/runtime/internals'
 export class ControlGroups {
   readonly path: string
   readonly #outside: string
+  #inside: string
 
   private constructor(path: string, outside: string) {
     this.path = path
     this.#outside = outside
+    this.#inside = outside
   }
 
-  /** Moves this process into a new group, so that all its children are born there. Null where that is not to be had. */
-  static async enter(run: string): Promise<ControlGroups | null> {
+  /** Makes the group of a run. Null where that is not to be had. */
+  static open(run: string): ControlGroups | null {
     const outside = ownGroup()
     const path = groupOfRun(run)
     if (outside === null || path === null) return null
     try {
       mkdirSync(path)
       const groups = new ControlGroups(path, outside)
-      // Not at once: the kernel may take some 20 ms for the first move.
-      await writeFile(join(path, 'cgroup.procs'), String(process.pid))
-      return groups
-    } catch (error) {
+      if (groups.#move(path)) return groups
       remove(path)
+      return null
+    } catch (error) {
       if (isRefused(error)) return null
       throw error
     }
   }
 
-  /** Gives a runtime a group of its own. What it has started before that stays in the run's. */
-  async put(pid: number, id: string): Promise<void> {
+  /**
+   * Moves this process into the group of a runtime, so that what it starts now is born there. It stays until the next one, which costs
+   * nobody anything: the kernel takes some milliseconds for a move.
+   * @returns the group's path, or null where it cannot be had: then what is started is in the run's alone
+   */
+  enter(id: string): string | null {
     const path = this.groupOf(id)
     try {
       mkdirSync(path, { recursive: true })
-      await writeFile(join(path, 'cgroup.procs'), String(pid))
     } catch (error) {
-      // It has exited already.
-      if (!hasCode(error, 'ESRCH') && !isRefused(error)) throw error
+      if (isRefused(error)) return null
+      throw error
     }
+    return this.#move(path) ? path : null
   }
 
   groupOf(id: string): string {
@@ -52,13 +56,26 @@ export class ControlGroups {
 
   /** Removes the group of a runtime, if nobody is left in it. */
   drop(id: string): void {
-    remove(this.groupOf(id))
+    const path = this.groupOf(id)
+    if (this.#inside === path) this.#move(this.path)
+    remove(path)
   }
 
   /** Leaves them, and removes those in which nobody is left. */
-  async leave(): Promise<void> {
-    await writeFile(join(this.#outside, 'cgroup.procs'), String(process.pid))
+  leave(): void {
+    this.#move(this.#outside)
     removeGroups(this.path)
+  }
+
+  #move(path: string): boolean {
+    try {
+      writeFileSync(join(path, 'cgroup.procs'), String(process.pid))
+      this.#inside = path
+      return true
+    } catch (error) {
+      if (isRefused(error)) return false
+      throw error
+    }
   }
 }
 
@@ -66,6 +83,11 @@ export class ControlGroups {
 export function groupOfRun(run: string): string | null {
   const outside = ownGroup()
   return outside === null ? null : join(outside, `custody-${nameOf(run)}`)
+}
+
+/** Whether a path, from a record of a run, is that of its group: by its name, which no other has. */
+export function isGroupOf(path: string, run: string): boolean {
+  return path.endsWith(`/custody-${nameOf(run)}`)
 }
 
 /** The processes in a group and those below it. Empty when it is not there. */
@@ -90,8 +112,8 @@ function readMembers(group: string): string {
   try {
     return readOrNull(() => readFileSync(join(group, 'cgroup.procs'), 'latin1')) ?? ''
   } catch (error) {
-    // Removed between the look and the read.
-    if (hasCode(error, 'ENODEV')) return ''
+    // Removed between the look and the read; or one for threads, whose processes are listed elsewhere.
+    if (hasCode(error, 'ENODEV') || hasCode(error, 'EOPNOTSUPP')) return ''
     throw error
   }
 }
@@ -129,5 +151,7 @@ function remove(path: string): void {
 }
 
 function isRefused(error: unknown): boolean {
-  return ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'EOPNOTSUPP', 'EBUSY', 'EAGAIN'].some((code) => hasCode(error, code))
+  return ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'EOPNOTSUPP', 'EEXIST', 'ENOTEMPTY', 'ENODEV', 'EBUSY', 'EAGAIN'].some((code) =>
+    hasCode(error, code),
+  )
 }

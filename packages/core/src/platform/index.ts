@@ -2,7 +2,7 @@ import { darwin } from './darwin.js'
 import { linux } from './linux.js'
 import { windows } from './windows.js'
 
-export { ControlGroups, groupOfRun, membersOf, removeGroups } from './control-groups.js'
+export { ControlGroups, groupOfRun, isGroupOf, membersOf, removeGroups } from './control-groups.js'
 export { currentNative, enableNative, type HeldPeer, type HeldProcess, type Mechanism, type Native } from './native/index.js'
 
 /** A live process as the kernel tells of it. Zombies are none. */

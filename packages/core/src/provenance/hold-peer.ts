@@ -12,7 +12,7 @@ export function holdPeer(session: Session, statement: unknown, findNative: () =>
   if (!isElsewhere || statement['boot'] !== here.boot) return null
   const peer = findNative()?.holdPeer(session.descriptor) ?? null
   // Its own number is the last: who only has been given the socket, as the primary of a cluster, has another one.
-  if (peer !== null && peer.exited !== null && peer.pids.at(-1) === statement['pid']) return peer
+  if (peer !== null && peer.pids.at(-1) === statement['pid']) return peer
   peer?.release()
   return null
 }

@@ -133,12 +133,15 @@ export async function settleOne(
   const judgement = judge(evidence)
   let outcome: RetireOutcome | null = null
   if (session !== null) note('proven')
-  if (judgement.verdict === 'owned' && session !== null && instance !== null) {
-    const runtime = { verdict: 'owned', name: name ?? '', instance, evidence, session, peer } as const
-    outcome = await retire(runtime, { graceMs, deadline: time.deadline }, note)
+  try {
+    if (judgement.verdict === 'owned' && session !== null && instance !== null) {
+      const runtime = { verdict: 'owned', name: name ?? '', instance, evidence, session, peer } as const
+      outcome = await retire(runtime, { graceMs, deadline: time.deadline }, note)
+    }
+  } finally {
+    session?.close()
+    peer?.release()
   }
-  session?.close()
-  peer?.release()
 
   const hasExited = outcome?.end === 'exited' || judgement.verdict === 'gone'
   // Its entry is accounted for; what it left in the user's own place stays.

@@ -103,7 +103,13 @@ export function exitedUnexpectedly(
   )
 }
 
-function apply(policy: 'fail' | 'warn' | 'ignore', error: CustodyError, events: RunEvent[], failures: CustodyError[]): void {
+/** What a finding comes to by the user's policy: a failure, a warning, or nothing. */
+export function apply(
+  policy: 'fail' | 'warn' | 'ignore',
+  error: CustodyError,
+  events: RunEvent[],
+  failures: CustodyError[],
+): void {
   if (policy === 'fail') failures.push(error)
   if (policy === 'warn') events.push({ type: 'warning', text: error.message.split('\n')[0] ?? '' })
 }

@@ -4,7 +4,7 @@ import { checkDefinition, type Definition, specOf, type Width } from '../launch/
 import { externalRuntime } from '../launch/external-runtime.js'
 import { LogFile } from '../launch/log-file.js'
 import { start } from '../launch/start.js'
-import { type Launched, type Runtime, runtimeOf, type Shared, STOP_MARGIN_MS } from '../launch/started-runtime.js'
+import { type Launched, type Runtime, runtimeOf, type Shared, STOP_MARGIN_MS, type Started } from '../launch/started-runtime.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { NeededRuntime, StartSpec } from '../options/start-spec.js'
 import type { SupervisorLink } from '../supervisor/link.js'
@@ -21,7 +21,7 @@ export interface Asker {
   /** The namespace that a shared runtime ends with. */
   ownerOf(width: Width): NamespaceId
   /** Called with each that it gets. */
-  use(runtime: Runtime<string>, spec: StartSpec): void
+  use(runtime: Started<string>, spec: StartSpec): void
 }
 
 /**
@@ -45,16 +45,16 @@ export async function share<P extends string>(
 
   const context = { shared: <Q extends string>(other: Definition<Q>) => share(asker, other, [...chain, own]) }
   const given = await specOf(definition, context)
+  const readyMs = given.readyMs ?? timeLimits(asker.run.options).readyMs
+  const { external, name, scope: width } = definition
+  if (external !== undefined) {
+    return externalRuntime(given, external, { cwd: asker.run.root, env: defined({ ...asker.env, ...given.env }), readyMs })
+  }
   const needs = await Promise.all(
     (given.needs ?? []).map((need) => (isRuntime(need) ? need : context.shared(need as Definition))),
   )
   for (const need of needs) if (!isExternal(need)) assertOutlives(need, rankOf(need, asker.run.id), own)
   const spec = { ...given, needs: needs.filter((need) => !isExternal(need)) }
-  const readyMs = spec.readyMs ?? timeLimits(asker.run.options).readyMs
-  const { external, name, scope: width } = definition
-  if (external !== undefined) {
-    return externalRuntime(spec, external, { cwd: asker.run.root, env: defined({ ...asker.env, ...spec.env }), readyMs })
-  }
 
   const owner = asker.ownerOf(width)
   const key = `${owner} ${asker.run.project} ${name}`
@@ -81,7 +81,7 @@ async function startFor<P extends string>(
   { env, run }: Asker,
   { isKept, key, owner, spec }: Start<P>,
   link: SupervisorLink,
-): Promise<Runtime<P>> {
+): Promise<Started<P>> {
   try {
     const id = `${owner}.r${randomInt(2 ** 47)}`
     const { signal } = new AbortController()
@@ -120,6 +120,7 @@ function guestOf<P extends string>(run: RunHandle, spec: StartSpec<P>, link: Sup
       (Object.assign([...match], { index: 0, input: match[0] ?? '', groups: groups ?? undefined }) as RegExpMatchArray | null),
     log: new LogFile(logs.stdout),
     graceMs: spec.graceMs ?? timeLimits(run.options).graceMs,
+    isHidden: (spec.logs ?? run.options.logs) === 'never',
     exit: link.exitOf(id, spec.daemonizes),
     onStopped: () => {},
   }
@@ -137,7 +138,8 @@ function withoutStop<P extends string>(runtime: Runtime<P>): Shared<P> {
 function fingerprintOf({ needs = [], ...spec }: Pick<StartSpec, 'needs'>): string {
   const text = JSON.stringify(
     { ...spec, needs: needs.map((need) => isRuntime(need) && need.instance) },
-    (_key, value: unknown) => (typeof value === 'function' || value instanceof RegExp ? String(value) : value),
+    (_key, value: unknown) =>
+      typeof value === 'function' || value instanceof RegExp || value === undefined ? `${typeof value} ${value}` : value,
   )
   return createHash('sha256').update(text).digest('hex')
 }
@@ -189,10 +191,14 @@ function circle(chain: readonly Definition[]): CustodyError {
 }
 
 function refused(name: string, problem: string): CustodyError {
-  return new CustodyError('CUSTODY_SHARED_REFUSED', `Could not share runtime "${name}": ${problem}`, {
-    hint: 'give each definition a name of its own, or see why its start failed.',
-    facts: { name, problem },
-  })
+  return new CustodyError(
+    'CUSTODY_SHARED_REFUSED',
+    `Could not share runtime "${name}": ${problem.split('\nHint: ')[0]?.replace(/\.?$/, '.')}`,
+    {
+      hint: 'give each definition a name of its own, or see why its start failed.',
+      facts: { name, problem },
+    },
+  )
 }
 
 function defined(env: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -2,10 +2,11 @@ import { CustodyError } from '@custody/runtime/internals'
 import { checkSpec } from '../launch/check-spec.js'
 import type { Definition } from '../launch/definition.js'
 import { type StartPlace, start } from '../launch/start.js'
-import type { Runtime, Shared } from '../launch/started-runtime.js'
+import type { Runtime, Shared, Started } from '../launch/started-runtime.js'
 import type { SpawnSite } from '../namespace/birth.js'
 import { definitionOf } from '../options/plain-definition.js'
 import type { StartSpec } from '../options/start-spec.js'
+import { assertOpen } from './assert-open.js'
 import { placeOf } from './place-of.js'
 import type { Scope } from './scope.js'
 import { type Asker, share } from './share.js'
@@ -69,7 +70,7 @@ function askerOf(scope: Scope, { env, site }: CallPlace): Asker {
   }
 }
 
-function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSite, spec: StartSpec): R {
+function use<R extends Started<string>>(scope: Scope, runtime: R, site: SpawnSite, spec: StartSpec): R {
   const { options } = scope.run
   const { daemonizes: hasDaemonized = false, graceMs = timeLimits(options).graceMs, name, onExit = 'fail' } = spec
   const { logs = options.logs } = spec
@@ -80,7 +81,8 @@ function use<R extends Runtime<string>>(scope: Scope, runtime: R, site: SpawnSit
   const { restart } = runtime
   return Object.assign(runtime, {
     async restart() {
-      await restart()
+      assertOpen(scope, `restart runtime "${name}"`)
+      await scope.whileStarting((signal) => restart(signal))
       note()
     },
   })

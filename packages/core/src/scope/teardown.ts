@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { isAbsolute, sep } from 'node:path'
 import { CustodyError, clock, Deadline } from '@custody/runtime/internals'
 import { type CapturedLocator, captureGlobs, captureRegistry, type GlobCapture } from '../locators/capture.js'
+import { isOfRuntime } from '../namespace/namespace-id.js'
 import { type RunEvent, writeEvents } from '../report/events.js'
 import { type Scope, type Settlement, teardownFailed } from './scope.js'
 import { applyPolicy, settleLocators } from './settle-locators.js'
@@ -44,7 +45,7 @@ function lookAround({ id, namespace, run }: Scope): {
   const globs = run.options.locators
   return {
     // What runs inside of a started runtime ends with that.
-    registered: captureRegistry(run.directory, id).filter(({ namespace: born }) => !/\.r\d+x?\d*(?:\.|$)/.test(born)),
+    registered: captureRegistry(run.directory, id).filter(({ namespace: born }) => !isOfRuntime(born)),
     inside: captureGlobs(
       globs.filter((glob) => !isAbsolute(glob)),
       namespace.isMade ? namespace.dir : null,

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { hasEnded, ownIdentity, temporaryBaseDirectory } from '@custody/runtime/internals'
 import { type RunRecord, readRunRecord } from './run-record.js'
-import { findLeft, sweepRun } from './sweep.js'
+import { dropGroups, findLeft, sweepRun } from './sweep.js'
 
 /** Milliseconds for what a dead run has left to obey. */
 const GRACE_MS = 2_000
@@ -40,6 +40,7 @@ async function sweepDeadRun(directory: string, run: RunRecord): Promise<string> 
 async function sweepLeft(directory: string, run: RunRecord): Promise<number> {
   const found = findLeft(directory, run, [])
   if (found.length > 0) await sweepRun(directory, run, [], GRACE_MS)
+  dropGroups(run)
   return found.length
 }
 

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { clock, Deadline, hasEnded, ownIdentity, seeStart } from '@custody/runtime/internals'
-import { currentNative, type HeldProcess, platform, spawnStyle } from '../platform/index.js'
+import { type ControlGroups, currentNative, type HeldProcess, platform, spawnStyle } from '../platform/index.js'
 import { type Birthmark, birthmarkOf } from '../tree/birthmark.js'
 import { type FileId, fileIdOf } from '../tree/file-id.js'
 import { findBornHere } from '../tree/find-born-here.js'
@@ -61,10 +61,10 @@ export class ManagedProcess implements Leader {
 
   /**
    * Starts a command. Its output goes to files, not to pipes: nothing blocks when nobody reads, and what daemonizes holds nobody.
-   * @param group the control group that it is put into, where there are any
+   * @param groups the control groups of the run, where there are any: it is born in one of its own
    * @throws {Error} Node's, with `code`, when there is no such command or directory
    */
-  static async start(request: SpawnRequest, logDirectory: string, group?: string): Promise<ManagedProcess> {
+  static async start(request: SpawnRequest, logDirectory: string, groups: ControlGroups | null = null): Promise<ManagedProcess> {
     mkdirSync(logDirectory, { recursive: true, mode: 0o700 })
     const stem = join(logDirectory, request.id)
     const logs = { stdout: `${stem}.log`, stderr: request.areStreamsApart ? `${stem}.err.log` : `${stem}.log` }
@@ -72,6 +72,7 @@ export class ManagedProcess implements Leader {
     try {
       const [out, err = out] = descriptors as [number, number?]
       const [file, ...args] = request.argv
+      const group = groups?.enter(request.id) ?? undefined
       const child = spawn(file, args, {
         cwd: request.cwd,
         env: request.env,
@@ -106,8 +107,8 @@ export class ManagedProcess implements Leader {
     return this.#daemon
   }
 
-  /** Whether its daemon has exited, and nobody has taken its place. */
-  get hasLostDaemon(): boolean {
+  /** Looks whether its daemon has exited, and nobody has taken its place. */
+  findLoss(): boolean {
     if (this.#daemon === null || hasEnded(this.#daemon) !== true) return false
     const successor = this.#findHead()
     this.#daemon = successor ?? this.#daemon
@@ -125,7 +126,8 @@ export class ManagedProcess implements Leader {
     return this.#isAskedToStop
   }
 
-  get #mark(): Birthmark {
+  /** What shows that something was born of it. */
+  get mark(): Birthmark {
     return {
       ...birthmarkOf(this.request.id, this.files, this.identity),
       ...(this.#group !== undefined && { group: this.#group }),
@@ -134,7 +136,7 @@ export class ManagedProcess implements Leader {
 
   /** It, and everything that was born of it. */
   find(): Identity[] {
-    return findBornHere(this.#mark, [])
+    return findBornHere(this.mark, [])
   }
 
   isUnreaped(): boolean {
@@ -163,11 +165,11 @@ export class ManagedProcess implements Leader {
   async #stop(spared: readonly Identity[], graceMs: number): Promise<Ended> {
     const begun = clock.now()
     const { id, name, scope, stopSignal } = this.request
-    const isThere = this.#daemon === null ? this.exit === null : !this.hasLostDaemon
+    const isThere = this.#daemon === null ? this.exit === null : !this.findLoss()
     const expected = isThere || this.#isAskedToStop
     this.#isAskedToStop = true
     const obeyBy = () => this.#obeyBy
-    const { forced, left, signals } = await stopTree({ mark: this.#mark, leader: this, spared, stopSignal, graceMs, obeyBy })
+    const { forced, left, signals } = await stopTree({ mark: this.mark, leader: this, spared, stopSignal, graceMs, obeyBy })
     // Whoever asks again tries again.
     if (left.length > 0) this.#stopping = null
     else {

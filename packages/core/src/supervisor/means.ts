@@ -21,16 +21,17 @@ export interface Means extends Reached {
 export const plainMeans: Means = { level: 0, mechanisms: [], native: null, groups: null }
 
 /**
- * Takes what this machine has. Each part is tried by itself, and what is missing is done without.
+ * Takes what this machine has: has orphans come to this process, and moves it into a control group. Each part is tried by itself, and
+ * what is missing is done without.
  * @param most the highest level that is wanted
  * @param run whose supervisor this process is
  * @param from files from which on the native library may be found
  */
-export async function findMeans(most: Level, run: string, from: readonly string[]): Promise<Means> {
+export function takeMeans(most: Level, run: string, from: readonly string[]): Means {
   const native = most >= 1 ? enableNative(from) : null
   native?.adoptOrphans()
-  const groups = most >= 2 ? await ControlGroups.enter(run) : null
+  const groups = most >= 2 ? ControlGroups.open(run) : null
   const mechanisms: Mechanism[] = [...(native?.mechanisms ?? []), ...(groups === null ? [] : (['cgroup'] as const))]
-  const isFirst = mechanisms.includes('subreaper') && mechanisms.includes('pidfd')
-  return { level: groups !== null ? 2 : isFirst ? 1 : 0, mechanisms, native, groups }
+  const hasFirst = mechanisms.includes('subreaper') && mechanisms.includes('pidfd')
+  return { level: hasFirst ? (groups === null ? 1 : 2) : 0, mechanisms, native, groups }
 }

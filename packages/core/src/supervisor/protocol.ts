@@ -51,9 +51,11 @@ export interface ExitStatus {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Sent to the runner when one has been started of which the output is shown as it comes. */
+/** Sent to every client when one has been started of which the output is shown as it comes; the runner shows it. */
 export interface StreamNotice extends Pick<Spawned, 'logs'> {
   readonly id: NamespaceId
+  /** Whether its command is expected to leave a daemon. */
+  readonly isDaemon: boolean
   readonly name: string
 }
 

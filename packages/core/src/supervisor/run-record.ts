@@ -11,6 +11,8 @@ export interface RunRecord {
   readonly runner: Identity
   readonly supervisor: Identity | null
   readonly sentinel: Identity | null
+  /** The control group of all that its supervisor starts. */
+  readonly group: string | null
   readonly storage: string
   readonly root: string
   /** The highest level that is wanted. */

@@ -15,7 +15,7 @@ import {
   publishLocator,
   type RpcError,
 } from '@custody/runtime/internals'
-import { findMeans, type Reached } from './means.js'
+import { type Reached, takeMeans } from './means.js'
 import {
   type Attachment,
   type Ended,
@@ -36,12 +36,18 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
   // A terminal's signals are for the runner. When that leaves, its connection ends.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {})
   const sentinel = postSentinel(process.argv[1] as string, runDirectory, run)
-  writeRunRecord(runDirectory, { ...run, supervisor: ownIdentity(), sentinel: sentinel?.identity ?? null })
+  const record = { ...run, supervisor: ownIdentity(), sentinel: sentinel?.identity ?? null }
+  writeRunRecord(runDirectory, record)
 
   const supervisor = new Supervisor(
     {
       ...{ runId: run.id, runDirectory, runner: run.runner, lastGraceMs },
-      findMeans: () => findMeans(run.mostLevel, run.id, [process.argv[1] as string, join(run.root, 'package.json')]),
+      takeMeans: () => {
+        const means = takeMeans(run.mostLevel, run.id, [process.argv[1] as string, join(run.root, 'package.json')])
+        // Whoever cleans up after this process may itself be in another group.
+        if (means.groups !== null) writeRunRecord(runDirectory, { ...record, group: means.groups.path })
+        return means
+      },
     },
     ({ ended, isComplete, swept }) => {
       if (isComplete) sentinel?.dismiss()
@@ -69,8 +75,8 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     shared: ({ key, outcome }) => supervisor.shared(key as string, outcome as SharedRuntime | { problem: string }),
     sweep: () => supervisor.sweep(),
     hasKept: () => supervisor.hasKept,
-    means: async (): Promise<Reached> => {
-      const { level, mechanisms } = await supervisor.means()
+    means: (): Reached => {
+      const { level, mechanisms } = supervisor.means
       return { level, mechanisms }
     },
     end: () => supervisor.end(),

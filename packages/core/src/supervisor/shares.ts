@@ -47,10 +47,15 @@ export class Shares {
     for (const share of this.#shares.values()) share.isFromBefore = true
   }
 
-  /** The runtime that was kept under a key, where it was made by another definition. */
-  findOutdated(key: string, fingerprint: string): SharedRuntime | null {
+  /**
+   * The runtime under a key that was made by another definition and may be replaced: it was kept from a run before, or what it needs has
+   * gone.
+   * @param hasLost whether something is gone that a runtime needs
+   */
+  findOutdated(key: string, fingerprint: string, hasLost: (id: string) => boolean): SharedRuntime | null {
     const share = this.#shares.get(key)
-    return share?.isFromBefore && share.fingerprint !== fingerprint ? share.runtime : null
+    if (share === undefined || share.runtime === null || share.fingerprint === fingerprint) return null
+    return share.isFromBefore || hasLost(share.runtime.id) ? share.runtime : null
   }
 
   /** A runtime has exited: the next who asks starts another. */

@@ -3,16 +3,11 @@ import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { isInScope } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
-import { platform } from '../platform/index.js'
-import { type Birthmark, sinceOf } from '../tree/birthmark.js'
-import { findCommonHelpers } from '../tree/common-helpers.js'
-import { findBornHere } from '../tree/find-born-here.js'
-import { stopTree } from '../tree/stop-tree.js'
 import { cutLog } from './cut-log.js'
 import { writeJournal } from './journal.js'
 import { ManagedProcess, unknownStatus } from './managed-process.js'
 import { type Means, plainMeans } from './means.js'
-import { listOrphans, reapOrphans } from './orphans.js'
+import { reapOrphans } from './orphans.js'
 import type {
   Attachment,
   Ended,
@@ -27,6 +22,7 @@ import type {
 import { Shares } from './shares.js'
 import { SpawnQueue } from './spawn-queue.js'
 import { inStopOrder } from './stop-order.js'
+import { sweepScope } from './sweep-scope.js'
 
 /** A connection of the supervisor. */
 export interface Client {
@@ -41,8 +37,8 @@ export interface SupervisorOptions {
   readonly runner: Identity
   /** Milliseconds for each tree when the runner or a worker has gone. */
   readonly lastGraceMs: number
-  /** Gets what this machine has beyond plain Node. By default nothing. */
-  readonly findMeans?: () => Promise<Means>
+  /** Takes what this machine has beyond plain Node. @default nothing */
+  readonly takeMeans?: () => Means
 }
 
 /** How often it is looked how long the logs have grown, and whether daemons have exited, in milliseconds. */
@@ -69,10 +65,12 @@ export class Supervisor {
   /** Those whose daemon has exited, as everybody was told. */
   readonly #lost = new Set<NamespaceId>()
   readonly #departures = new Set<Promise<void>>()
+  /** Who has had something started that nobody else knows of yet. */
+  readonly #unannounced = new Map<NamespaceId, Client>()
   /** How each has ended, for those who ask once more. */
   readonly #ended = new Map<NamespaceId, Ended>()
   #swept: Swept[] = []
-  #means: Promise<Means> | null = null
+  #means: Means | null = null
   #hasRunner = false
   #starting: Promise<unknown> = Promise.resolve()
   #ending: Promise<void> | null = null
@@ -83,8 +81,13 @@ export class Supervisor {
     this.#options = options
     this.#onEnd = onEnd
     setInterval(() => {
-      this.#cutLogs()
-      this.#tellLostDaemons()
+      try {
+        this.#cutLogs()
+        this.#tellLostDaemons()
+      } catch (error) {
+        // A look that fails must not end the custody of anything; the next one may do.
+        console.error(error)
+      }
     }, LOOK_MS).unref()
   }
 
@@ -104,28 +107,27 @@ export class Supervisor {
     if (attachment.role === 'lifeline') return
     this.#clients.add(client)
     if (attachment.role === 'runner') this.#hasRunner = true
-    // Before it is needed, and not before somebody is there.
-    void this.means()
+    // Before it is needed, and not before the answer to who has come.
+    setImmediate(() => this.means)
     client.ended
       .then(() => {
         this.#clients.delete(client)
         this.#queue.drop(client)
-        this.#shares.drop(client)
-        return attachment.role === 'runner' ? this.end() : this.#endFile(attachment.file)
+        return attachment.role === 'runner' ? this.end() : this.#endWorker(client, attachment.file)
       })
       // One client's end must not end the custody of the others; the log of the supervisor has it.
       .catch((error: unknown) => console.error(error))
   }
 
-  /** What it has beyond plain Node. */
-  means(): Promise<Means> {
-    this.#means ??= this.#findMeans()
+  /** What it has beyond plain Node, taken when somebody asks for it first. */
+  get means(): Means {
+    this.#means ??= this.#takeMeans()
     return this.#means
   }
 
-  async #findMeans(): Promise<Means> {
+  #takeMeans(): Means {
     try {
-      const means = (await this.#options.findMeans?.()) ?? plainMeans
+      const means = this.#options.takeMeans?.() ?? plainMeans
       if (means.native !== null && means.mechanisms.includes('subreaper')) reapOrphans(means.native)
       return means
     } catch (error) {
@@ -146,17 +148,16 @@ export class Supervisor {
     })
     // Who asked may have gone while it was started.
     if (!this.#clients.has(client)) await this.stop(request.id, this.#options.lastGraceMs)
+    else this.#unannounced.set(request.id, client)
     return spawned
   }
 
   async #start(request: SpawnRequest): Promise<ManagedProcess> {
     const { runDirectory } = this.#options
-    const { groups } = await this.means()
-    const started = await ManagedProcess.start(request, join(runDirectory, 'log'), groups?.groupOf(request.id))
+    const { groups } = this.means
+    const started = await ManagedProcess.start(request, join(runDirectory, 'log'), groups)
     const { files, identity } = started
     this.#processes.set(request.id, started)
-    // Nobody waits for it: what it starts before that is in the run's.
-    groups?.put(identity.pid, request.id).catch((error: unknown) => console.error(error))
     try {
       writeJournal(runDirectory, { id: request.id, name: request.name, identity, files })
     } catch (error) {
@@ -165,7 +166,8 @@ export class Supervisor {
       throw error
     }
     if (request.isStreamed) {
-      const notice: StreamNotice = { id: request.id, name: request.name, logs: started.spawned.logs }
+      const { daemonizes: isDaemon = false, id, name } = request
+      const notice: StreamNotice = { id, name, isDaemon, logs: started.spawned.logs }
       for (const each of this.#clients) each.notify('streamed', notice)
     }
     void started.exited.then((exit) => {
@@ -187,11 +189,14 @@ export class Supervisor {
   /** Nobody here is the parent of a daemon: its exit has to be looked for. */
   #tellLostDaemons(): void {
     for (const [id, process] of this.#processes) {
-      if (this.#lost.has(id) || !process.hasLostDaemon) continue
-      this.#lost.add(id)
-      this.#shares.forget(id)
-      this.#tellExit({ id, isDaemon: true, exit: unknownStatus, expected: process.isExpected })
+      if (!this.#lost.has(id) && process.findLoss()) this.#tellLost(id, process.isExpected)
     }
+  }
+
+  #tellLost(id: NamespaceId, expected: boolean): void {
+    this.#lost.add(id)
+    this.#shares.forget(id)
+    this.#tellExit({ id, isDaemon: true, exit: unknownStatus, expected })
   }
 
   /** @throws {Error} when nothing was ever started under this id */
@@ -203,8 +208,11 @@ export class Supervisor {
     const ended = await process.stop([this.#options.runner], graceMs)
     if (ended.left.length === 0) {
       this.#processes.delete(id)
+      this.#unannounced.delete(id)
       this.#ended.set(id, ended)
-      ;(await this.means()).groups?.drop(id)
+      this.#shares.forget(id)
+      if (process.request.daemonizes && !this.#lost.has(id)) this.#tellLost(id, ended.expected)
+      this.means.groups?.drop(id)
     }
     return ended
   }
@@ -236,7 +244,7 @@ export class Supervisor {
       const all = await Promise.all(wave.map(({ id }) => this.stop(id, graceMs)))
       for (const each of all) ended.set(each.id, each)
     }
-    for (const path of own.flatMap(({ request }) => request.portClaims ?? [])) rmSync(path, { force: true })
+    freePorts(requests)
     if (scope === this.#options.runId) await Promise.all(this.#departures)
     for (const each of this.#untold.values()) if (isInScope(each.scope, scope)) ended.set(each.id, each)
     for (const id of ended.keys()) this.#untold.delete(id)
@@ -269,15 +277,36 @@ export class Supervisor {
   }
 
   async share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
-    const outdated = this.#shares.findOutdated(key, fingerprint)
-    if (outdated !== null) await this.stopByHand(outdated.id)
+    this.#tellLostDaemons()
+    const outdated = this.#shares.findOutdated(key, fingerprint, (id) => this.#hasLostNeed(id))
+    if (outdated !== null) await this.#replace(outdated.id)
+    // It would be the starter, and nobody would be left to start it.
+    if (!this.#clients.has(client)) throw new Error('who asked has gone')
     return this.#shares.ask(client, key, fingerprint)
   }
 
+  /** Whether something that it needs is gone, or has been started anew. */
+  #hasLostNeed(id: NamespaceId): boolean {
+    const { needs = [] } = this.#processes.get(id)?.request ?? {}
+    return needs.some((need) => this.#processes.get(need)?.exit !== null)
+  }
+
+  /** Ends what is to be started anew, and before it what needs it. */
+  async #replace(id: NamespaceId): Promise<void> {
+    const leaving = new Set<NamespaceId>([id])
+    for (const each of leaving) {
+      for (const { request } of this.#processes.values()) if (request.needs.includes(each)) leaving.add(request.id)
+    }
+    const requests = [...this.#processes.values()].map(({ request }) => request).filter((request) => leaving.has(request.id))
+    for (const wave of inStopOrder(requests)) await Promise.all(wave.map((request) => this.stopByHand(request.id)))
+    freePorts(requests)
+  }
+
   shared(key: string, outcome: SharedRuntime | { readonly problem: string }): void {
+    if ('id' in outcome) this.#unannounced.delete(outcome.id)
     const process = 'id' in outcome ? this.#processes.get(outcome.id) : undefined
     // The notice of its exit came before anybody could forget it.
-    const hasExited = process?.request.daemonizes ? process.hasLostDaemon : process?.exit != null
+    const hasExited = process?.request.daemonizes ? process.findLoss() : process?.exit != null
     this.#shares.tell(key, hasExited ? { problem: 'it exited as soon as it was ready' } : outcome)
   }
 
@@ -297,9 +326,16 @@ export class Supervisor {
       this.#onEnd({ ended: [], swept: this.#swept, isComplete: false })
       throw error
     })
-    const { groups } = await this.means()
-    await groups?.leave().catch((error: unknown) => console.error(error))
+    this.means.groups?.leave()
     this.#onEnd({ ended, swept: this.#swept, isComplete: true })
+  }
+
+  /** What a worker was starting for others ends before the next in line starts it: two could not have the same port. */
+  async #endWorker(client: Client, file: NamespaceId): Promise<void> {
+    const half = [...this.#unannounced].flatMap(([id, by]) => (by === client && !isInScope(id, file) ? id : []))
+    await Promise.all(half.map((id) => this.stop(id, this.#options.lastGraceMs)))
+    this.#shares.drop(client)
+    await this.#endFile(file)
   }
 
   /** A file has ended, or its worker has died: the run will tell what was still there. */
@@ -318,24 +354,14 @@ export class Supervisor {
     return ended
   }
 
-  /** Ends what nobody has accounted for: what a command left behind, or a process that a test has started by itself. */
   async #sweep(scope: NamespaceId, graceMs: number): Promise<void> {
     const { runId, runner } = this.#options
-    const { groups, mechanisms } = await this.means()
-    const mark: Birthmark = {
-      ...{ namespace: scope, files: [], known: [], ...sinceOf(runner) },
-      // Nobody knows of what in the run they were born.
-      ...(scope === runId && groups !== null && { group: groups.path }),
-      ...(scope === runId && mechanisms.includes('subreaper') && { orphans: listOrphans }),
-    }
-    const kept = this.#kept().flatMap((each) => each.find())
-    const helpers = findCommonHelpers(findBornHere(mark, [runner, ...kept]))
-    const spared = [runner, ...kept, ...helpers]
-    const found = findBornHere(mark, spared)
-    if (found.length === 0) return
-    const commands = found.map((identity) => ({ identity, command: platform.readCommand(identity.pid) }))
-    const { left } = await stopTree({ mark, leader: null, spared, stopSignal: 'SIGTERM', graceMs })
-    const isAlive = ({ pid }: Identity) => left.some((each) => each.pid === pid)
-    this.#swept.push(...commands.map((each) => ({ ...each, isAlive: isAlive(each.identity) })))
+    const kept = this.#kept().map(({ mark }) => mark)
+    const options = { scope, isRun: scope === runId, runner, means: this.means, kept, graceMs }
+    this.#swept.push(...(await sweepScope(options)))
   }
+}
+
+function freePorts(requests: readonly SpawnRequest[]): void {
+  for (const path of requests.flatMap(({ portClaims = [] }) => portClaims)) rmSync(path, { force: true })
 }

@@ -1,6 +1,6 @@
 import type { Identity } from '@custody/runtime'
 import { isSameIdentity } from '@custody/runtime/internals'
-import { groupOfRun, removeGroups } from '../platform/index.js'
+import { groupOfRun, isGroupOf, removeGroups } from '../platform/index.js'
 import { type Birthmark, sinceOf } from '../tree/birthmark.js'
 import { findCommonHelpers } from '../tree/common-helpers.js'
 import { findBornHere } from '../tree/find-born-here.js'
@@ -28,8 +28,19 @@ export async function sweepRun(
 ): Promise<Stopped> {
   const { helpers, mark } = markOf(runDirectory, run, spared)
   const stopped = await stopTree({ mark, leader: null, spared: [...spared, ...helpers], stopSignal: 'SIGTERM', graceMs })
-  if (mark.group !== undefined) removeGroups(mark.group)
+  dropGroups(run)
   return stopped
+}
+
+/** Removes the control groups of a run, as far as nobody is left in them. */
+export function dropGroups(run: RunRecord): void {
+  const group = groupOf(run)
+  if (group !== null) removeGroups(group)
+}
+
+/** Its control group: as its supervisor has written it down, or as it would be beside this process. */
+function groupOf({ group, id }: RunRecord): string | null {
+  return group !== null && isGroupOf(group, id) ? group : groupOfRun(id)
 }
 
 function markOf(
@@ -39,7 +50,7 @@ function markOf(
 ): { mark: Birthmark; helpers: readonly Identity[] } {
   const journal = readJournal(runDirectory)
   const known = journal.map(({ identity }) => identity).filter(({ start }) => start !== null)
-  const group = groupOfRun(run.id)
+  const group = groupOf(run)
   const mark = {
     ...{ namespace: run.id, files: journal.flatMap(({ files }) => files), known, ...sinceOf(run.runner) },
     ...(group !== null && { group }),

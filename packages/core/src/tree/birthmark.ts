@@ -12,8 +12,10 @@ export interface Birthmark {
   readonly files: readonly FileId[]
   /** It is, or descends from, one of these, as long as they live. */
   readonly known: readonly Identity[]
-  /** It is in this control group, or in one below it: nothing leaves one by itself. */
+  /** It is in this control group, or in one below it: only root could leave one. */
   readonly group?: string
+  /** What was born of these is not meant, nor what descends from that. */
+  readonly except?: readonly Birthmark[]
   /**
    * It is one of these orphans, which have come to this process: descendants of something that this process has started, but nobody
    * knows of what. So this is for the end of the run, never for a part of it.

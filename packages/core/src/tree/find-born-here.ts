@@ -1,5 +1,5 @@
 import type { Identity } from '@custody/runtime'
-import { ownIdentity } from '@custody/runtime/internals'
+import { ownIdentity, seeStart } from '@custody/runtime/internals'
 import { membersOf, type ProcessEntry, platform } from '../platform/index.js'
 import { isBornIn } from '../provenance/own-processes.js'
 import type { Birthmark } from './birthmark.js'
@@ -30,24 +30,43 @@ export function findBornHere(
   const { processes } = table
   const sparedPids = sparedIn(table, spared)
   const found = new Map<number, Identity>()
+  const exempt = new Set<number>()
   const add = (process: ProcessEntry) => {
-    if (found.has(process.pid) || sparedPids.has(process.pid)) return
+    if (found.has(process.pid) || sparedPids.has(process.pid) || exempt.has(process.pid)) return
     found.set(process.pid, identityOf(process))
     onFound(identityOf(process))
   }
   for (let from = 0, listings = 1; ; listings++) {
-    const members = membersIn(mark)
-    for (const process of processes.slice(from)) {
-      if (!isTooOld(process, mark) && (members.has(process.pid) || isMarked(process, mark, table))) add(process)
-    }
+    const fresh = processes.slice(from)
     from = processes.length
-    // Children of what was found, and their children, until there are no more.
-    for (let size = -1; size !== found.size; ) {
-      size = found.size
-      for (const process of processes) if (found.has(process.parent)) add(process)
+    for (const each of mark.except ?? []) {
+      const members = membersIn(each)
+      for (const process of fresh) if (isBornOf(process, each, members, table)) exempt.add(process.pid)
     }
+    close(exempt, () => {
+      for (const process of processes) if (exempt.has(process.parent)) exempt.add(process.pid)
+    })
+    const members = membersIn(mark)
+    for (const process of fresh) if (isBornOf(process, mark, members, table)) add(process)
+    close(found, () => {
+      for (const process of processes) if (isChildOf(process, found, listings)) add(process)
+    })
     if (listings === MAX_LISTINGS || !table.update()) return [...found.values()]
   }
+}
+
+/** Adds children of those in a set, and their children, until there are no more. */
+function close(set: { readonly size: number }, addChildren: () => void): void {
+  for (let size = -1; size !== set.size; ) {
+    size = set.size
+    addChildren()
+  }
+}
+
+/** Whether it is a child of one of them. From the second listing on the parent may have ended, and its number be another's. */
+function isChildOf({ parent }: ProcessEntry, found: ReadonlyMap<number, Identity>, listings: number): boolean {
+  const start = found.get(parent)?.start
+  return start !== undefined && (listings === 1 || seeStart(parent) === start)
 }
 
 /** Those that the kernel lists as members of what was made for them. */
@@ -55,8 +74,9 @@ function membersIn({ group, orphans }: Birthmark): Set<number> {
   return new Set([...(group === undefined ? [] : membersOf(group)), ...(orphans?.() ?? [])])
 }
 
-function isTooOld({ start }: ProcessEntry, { since }: Birthmark): boolean {
-  return since !== undefined && platform.isOlder(start, since) === true
+function isBornOf(process: ProcessEntry, mark: Birthmark, members: ReadonlySet<number>, table: ProcessTable): boolean {
+  const isTooOld = mark.since !== undefined && platform.isOlder(process.start, mark.since) === true
+  return !isTooOld && (members.has(process.pid) || isMarked(process, mark, table))
 }
 
 function isMarked({ pid, start }: ProcessEntry, { files, known, namespace }: Birthmark, table: ProcessTable): boolean {

@@ -33,17 +33,21 @@ export function sendSignal(signal: NodeJS.Signals, target: SignalTarget): boolea
   try {
     // A leader that has exited holds its group's number until it is reaped: only after that may the kernel give it to a stranger's.
     const isStill = wasHeld !== null || (target.kind === 'group' ? platform.holdsNumber(pid, start) : seeStart(pid) === start)
-    return isStill && send(signal, target, held)
+    if (!isStill) return false
+    witness(signal, target)
+    return send(signal, target, held)
   } finally {
     if (wasHeld === null) held?.release()
   }
 }
 
 function send(signal: NodeJS.Signals, target: SignalTarget, held: HeldProcess | null): boolean {
-  witness(signal, target)
   const number = constants.signals[signal]
-  const isSent = target.kind === 'group' ? held?.sendToGroup(number) : held?.send(number)
-  return isSent ?? sendToNumber(signal, target)
+  const isSent = (target.kind === 'group' ? held?.sendToGroup(number) : held?.send(number)) ?? null
+  if (isSent !== null) return isSent
+  // That it is held does not keep the number of a group whose leader has been reaped.
+  const { pid, start } = target.kind === 'group' ? target.leader : target.identity
+  return target.kind === 'group' && !platform.holdsNumber(pid, start ?? '') ? false : sendToNumber(signal, target)
 }
 
 function sendToNumber(signal: NodeJS.Signals, target: SignalTarget): boolean {

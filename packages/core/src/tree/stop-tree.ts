@@ -1,6 +1,6 @@
 import type { Identity } from '@custody/runtime'
 import { Deadline, hasEnded } from '@custody/runtime/internals'
-import type { HeldProcess } from '../platform/index.js'
+import { currentNative, type HeldProcess } from '../platform/index.js'
 import type { Birthmark } from './birthmark.js'
 import { ExitEvents } from './exit-events.js'
 import { findBornHere } from './find-born-here.js'
@@ -117,10 +117,11 @@ function asProcess(identity: Identity): SignalTarget {
   return { kind: 'process', identity }
 }
 
-/** The group of a leader, as long as its number is nobody else's. */
+/** The group of a leader, as long as its number is nobody else's, or where the group itself is held. */
 function groupOf(leader: Leader): SignalTarget[] {
   const { held, identity } = leader
-  return held !== null || leader.isUnreaped() ? [{ kind: 'group', leader: identity, held }] : []
+  const isGroupHeld = held !== null && currentNative()?.mechanisms.has('group signal') === true
+  return isGroupHeld || leader.isUnreaped() ? [{ kind: 'group', leader: identity, held }] : []
 }
 
 function inMs(ms: number): () => Deadline {

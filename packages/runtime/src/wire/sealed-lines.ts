@@ -22,8 +22,9 @@ export class SealedLines {
   }
 
   seal(message: unknown): string {
-    const seq = this.#sent++
+    // What cannot be said at all takes no number: the next line would be out of order.
     const body = JSON.stringify(message)
+    const seq = this.#sent++
     return `${JSON.stringify({ seq, body, mac: frameMac(this.#key, this.#outgoing, seq, body) })}\n`
   }
 

@@ -4,6 +4,13 @@ import type { Koffi } from './load-koffi.js'
 const UV_POLL = 8
 const UV_READABLE = 1
 
+/** An exit that is watched. */
+export interface Watched {
+  readonly exit: Promise<void>
+  /** To be called before the descriptor is closed. */
+  stop(): void
+}
+
 /**
  * Tells of exits through Node's own event loop: a pidfd becomes readable when its process has exited, and libuv, which is part of
  * every Node, watches it. It costs no thread and no look.
@@ -32,8 +39,8 @@ export class ExitWatch {
     }
   }
 
-  /** Watches a pidfd. Null when libuv refuses. `stop` comes before the descriptor is closed; the watch keeps no process alive. */
-  watch(descriptor: number): { readonly exit: Promise<void>; readonly stop: () => void } | null {
+  /** Watches a pidfd. Null when libuv refuses. The watch keeps no process alive. */
+  watch(descriptor: number): Watched | null {
     const handle = this.#koffi.alloc('char', this.#uv.pollBytes)
     const address = this.#koffi.address(handle)
     if (this.#uv.init(handle, descriptor) !== 0) {
@@ -51,8 +58,9 @@ export class ExitWatch {
         resolve()
       })
     })
-    this.#uv.start(handle)
-    return { exit, stop }
+    if (this.#uv.start(handle) === 0) return { exit, stop }
+    stop()
+    return null
   }
 
   #free(address: bigint): void {
@@ -65,7 +73,7 @@ interface LibUv {
   readonly pollBytes: number
   init(handle: unknown, descriptor: number): number
   /** Begins to look, without keeping the loop alive. */
-  start(handle: unknown): void
+  start(handle: unknown): number
   close(handle: unknown): void
 }
 
@@ -86,8 +94,8 @@ function loadLibUv(koffi: Koffi, onReadable: (address: bigint) => void, onClosed
     pollBytes: (lib.func('size_t uv_handle_size(int)') as (kind: number) => number)(UV_POLL),
     init: (handle, descriptor) => init(loop, handle, descriptor),
     start(handle) {
-      start(handle, UV_READABLE, readable)
       unref(handle)
+      return start(handle, UV_READABLE, readable)
     },
     close: (handle) => close(handle, closed),
   }

@@ -1,7 +1,9 @@
-import { closeSync, readFileSync } from 'node:fs'
-import { ExitWatch } from './exit-watch.js'
+import { readFileSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+import { clock, readOrNull } from '@custody/runtime/internals'
+import { ExitWatch, type Watched } from './exit-watch.js'
 import type { Koffi } from './load-koffi.js'
-import type { HeldProcess, Mechanism, Native } from './native.js'
+import type { HeldPeer, HeldProcess, Mechanism, Native } from './native.js'
 
 // The numbers of these system calls are the same on all architectures: they came after that was agreed on.
 const SYS_PIDFD_SEND_SIGNAL = 424
@@ -19,6 +21,8 @@ export function linuxNative(koffi: Koffi): Native {
   const prctl = libc.func('int prctl(int, ...)') as (...args: unknown[]) => number
   const waitpid = libc.func('int waitpid(int, void *, int)') as (pid: number, status: null, options: number) => number
 
+  const close = libc.func('int close(int)') as (descriptor: number) => number
+  const poll = libc.func('int poll(void *, unsigned long, int)') as (...args: unknown[]) => number
   const getsockopt = libc.func('int getsockopt(int, int, int, _Out_ int *, _Inout_ uint32_t *)') as (...args: unknown[]) => number
 
   const open = (pid: number): number | null => {
@@ -34,16 +38,29 @@ export function linuxNative(koffi: Koffi): Native {
     // Signal 0 asks whether it could be sent, and sends none.
     if (isSent(self, 0, 0)) mechanisms.add('pidfd')
     if (isSent(self, 0, PIDFD_SIGNAL_PROCESS_GROUP)) mechanisms.add('group signal')
-    closeSync(self)
+    close(self)
   }
-  const watch = mechanisms.has('pidfd') ? ExitWatch.openOrNull(koffi) : null
+  // libuv's default loop is that of the main thread, and not for others to touch.
+  const watch = mechanisms.has('pidfd') && isMainThread ? ExitWatch.openOrNull(koffi) : null
   if (watch !== null) mechanisms.add('exit event')
 
-  const heldBy = (descriptor: number) =>
-    new Held(descriptor, watch, (signal, toGroup) => {
-      if (toGroup && !mechanisms.has('group signal')) return null
-      return isSent(descriptor, signal, toGroup ? PIDFD_SIGNAL_PROCESS_GROUP : 0)
-    })
+  const heldBy = (descriptor: number): HeldProcess => {
+    const send = (signal: number, flags: number) => isSent(descriptor, signal, flags)
+    let exit: Watched | null = null
+    return {
+      send: (signal) => send(signal, 0),
+      sendToGroup: (signal) => (mechanisms.has('group signal') ? send(signal, PIDFD_SIGNAL_PROCESS_GROUP) : null),
+      get exited() {
+        exit ??= watch?.watch(descriptor) ?? lookForExit(() => isReadable(poll, descriptor))
+        return exit.exit
+      },
+      release() {
+        exit?.stop()
+        // Not Node's: in a thread it warns of a descriptor that it has not opened.
+        close(descriptor)
+      },
+    }
+  }
 
   return {
     mechanisms,
@@ -59,48 +76,48 @@ export function linuxNative(koffi: Koffi): Native {
       if (getsockopt(socket, SOL_SOCKET, SO_PEERPIDFD, found, [4]) !== 0) return null
       const [descriptor = -1] = found
       const pids = readPids(descriptor)
-      if (pids.length > 0) return Object.assign(heldBy(descriptor), { pids })
-      closeSync(descriptor)
-      return null
+      const held = heldBy(descriptor)
+      if (pids.length === 0) held.release()
+      return pids.length === 0 ? null : Object.defineProperty(held as HeldPeer, 'pids', { value: pids })
     },
     reap: (pid) => void waitpid(pid, null, WNOHANG),
   }
 }
 
-/** Of whom a pidfd is, in each pid namespace from this one down to its own; nothing when it has exited. */
+/** Of whom a pidfd is, in each pid namespace from this one down to its own; nothing when it has exited, or nobody tells. */
 function readPids(descriptor: number): number[] {
-  const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')
+  const info = readOrNull(() => readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? ''
   const pids = /^NSpid:\s*(.*)$/m.exec(info)?.[1]?.split(/\s+/).map(Number) ?? []
   return pids.every((pid) => pid > 0) ? pids : []
 }
 
-class Held implements HeldProcess {
-  readonly #descriptor: number
-  readonly #watch: ExitWatch | null
-  readonly #send: (signal: number, toGroup: boolean) => boolean | null
-  #exited: { readonly exit: Promise<void>; readonly stop: () => void } | null = null
+/** A pidfd becomes readable when its process has exited. */
+function isReadable(poll: (...args: unknown[]) => number, descriptor: number): boolean {
+  const POLLIN = 1
+  // struct pollfd: the descriptor, what is asked for, and what there is.
+  const request = Buffer.alloc(8)
+  request.writeInt32LE(descriptor, 0)
+  request.writeInt16LE(POLLIN, 4)
+  return poll(request, 1, 0) === 1
+}
 
-  constructor(descriptor: number, watch: ExitWatch | null, send: (signal: number, toGroup: boolean) => boolean | null) {
-    this.#descriptor = descriptor
-    this.#watch = watch
-    this.#send = send
-  }
+const LOOK_MS = 10
 
-  send(signal: number): boolean | null {
-    return this.#send(signal, false)
-  }
-
-  sendToGroup(signal: number): boolean | null {
-    return this.#send(signal, true)
-  }
-
-  get exited(): Promise<void> | null {
-    this.#exited ??= this.#watch?.watch(this.#descriptor) ?? null
-    return this.#exited?.exit ?? null
-  }
-
-  release(): void {
-    this.#exited?.stop()
-    closeSync(this.#descriptor)
+/** The same as an exit watch where there is none: looks again and again. It keeps no process alive. */
+function lookForExit(hasExited: () => boolean): Watched {
+  let isOver = false
+  const exit = new Promise<void>((resolve) => {
+    const look = () => {
+      if (isOver) return
+      if (hasExited()) return resolve()
+      clock.setTimeout(look, LOOK_MS).unref()
+    }
+    look()
+  })
+  return {
+    exit,
+    stop() {
+      isOver = true
+    },
   }
 }

@@ -13,12 +13,12 @@ export type Mechanism =
 
 /** A process that is held: its number cannot become another's in this hand. */
 export interface HeldProcess {
-  /** @returns false when it has exited; null where it cannot be sent this way */
+  /** @returns false when it has exited, or this user may not; null where it cannot be sent this way */
   send(signal: number): boolean | null
   /** The same to its group, for the leader of one. */
   sendToGroup(signal: number): boolean | null
-  /** Resolves when it has exited; null where that cannot be watched. */
-  readonly exited: Promise<void> | null
+  /** Resolves when it has exited. */
+  readonly exited: Promise<void>
   release(): void
 }
 

@@ -1,0 +1,41 @@
+import type { Identity } from '@custody/runtime'
+import type { NamespaceId } from '../namespace/namespace-id.js'
+import { platform } from '../platform/index.js'
+import { type Birthmark, sinceOf } from '../tree/birthmark.js'
+import { findCommonHelpers } from '../tree/common-helpers.js'
+import { findBornHere } from '../tree/find-born-here.js'
+import { stopTree } from '../tree/stop-tree.js'
+import type { Means } from './means.js'
+import { listOrphans } from './orphans.js'
+import type { Swept } from './protocol.js'
+
+/** What is swept, and what goes on. */
+export interface SweepOptions {
+  readonly scope: NamespaceId
+  /** Whether the scope is the run. */
+  readonly isRun: boolean
+  /** The runner's main process: never a target. */
+  readonly runner: Identity
+  readonly means: Means
+  /** What goes on although it was born there. */
+  readonly kept: readonly Birthmark[]
+  readonly graceMs: number
+}
+
+/** Ends what nobody has accounted for: what a command left behind, or a process that a test has started by itself. */
+export async function sweepScope({ graceMs, isRun, kept, means, runner, scope }: SweepOptions): Promise<Swept[]> {
+  // Of what in the run orphans and members of its group were born, nobody knows: it could be what goes on.
+  const isAll = isRun && kept.length === 0
+  const mark: Birthmark = {
+    ...{ namespace: scope, files: [], known: [], except: kept, ...sinceOf(runner) },
+    ...(isAll && means.groups !== null && { group: means.groups.path }),
+    ...(isAll && means.mechanisms.includes('subreaper') && { orphans: listOrphans }),
+  }
+  const spared = [runner, ...findCommonHelpers(findBornHere(mark, [runner]))]
+  const found = findBornHere(mark, spared)
+  if (found.length === 0) return []
+  const commands = found.map((identity) => ({ identity, command: platform.readCommand(identity.pid) }))
+  const { left } = await stopTree({ mark, leader: null, spared, stopSignal: 'SIGTERM', graceMs })
+  const isAlive = ({ pid }: Identity) => left.some((each) => each.pid === pid)
+  return commands.map((each) => ({ ...each, isAlive: isAlive(each.identity) }))
+}
