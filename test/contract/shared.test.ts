@@ -68,7 +68,7 @@ describeRunners('runtimes of the configuration', (runner) => {
 })
 
 describe.each(runners)('an eager runtime under %s', (runner) => {
-  const body = { any: `test('any', async () => { await new Promise((resolve) => setTimeout(resolve, 500)) })` }
+  const body = { any: `test('any', () => {})` }
 
   test('that does not start makes the run red, with the reason, and leaves nothing', async () => {
     const broken = {
@@ -92,6 +92,13 @@ describe.each(runners)('an eager runtime under %s', (runner) => {
     const { exitCode, output } = await runSuite(runner, { options: { runtimes: [leaving] }, files: body })
     expect(exitCode).not.toBe(0)
     expect(output).toContain('Could not keep runtime "leaving" for the run: it exited with code 4')
+  })
+
+  test('may do so where the option says that it may', async () => {
+    const leaving = { name: 'leaving', command: ['node', '-e', 'process.exit(4)'] as [string, string, string], eager: true }
+    const options = { runtimes: [leaving], unexpectedExit: 'ignore' as const }
+    const { exitCode, output } = await runSuite(runner, { options, files: body })
+    expect(exitCode, output).toBe(0)
   })
 
   test('that is wrong makes the run red, and names what is wrong', async () => {

@@ -92,6 +92,23 @@ describeRunners('a started runtime', (runner) => {
           expect(isAlive(before.pid)).toBe(false)
           expect(await ask(db.url)).toBe(String(db.pid))
         })
+        let outlived
+        test('is kept in a variable', async () => { outlived = await custody.start(api) })
+        test('is restarted after its test', async () => {
+          await expect(outlived.restart()).rejects.toMatchObject({ code: 'CUSTODY_SCOPE_ENDED' })
+        })
+        test('is restarted while its test ends', async () => {
+          const { restart } = await custody.start({ ...api, name: 'restarting' })
+          void restart().catch(() => {})
+        })
+        test('is stopped, restarted and stopped', async () => {
+          const runtime = await custody.start(api)
+          const first = runtime.stop()
+          const again = runtime.restart()
+          const last = runtime.stop()
+          await Promise.all([first, again, last])
+          expect(isAlive(runtime.pid)).toBe(false)
+        })
         test('ignores its stop signal', async () => {
           await custody.start({ name: 'stubborn', graceMs: 100, command: ['sh', '-c', 'trap "" TERM; echo up; sleep 100'], ready: { log: 'up' } })
         })
@@ -149,6 +166,13 @@ describeRunners('a started runtime', (runner) => {
     expect(messages).toMatch(/Could not start runtime "never": its test ended while it was not ready, after \d+ ms\./)
     expect(messages).toMatch(/127\.0\.0\.1:\d+ ECONNREFUSED.*still busy/s)
   })
+
+  test('is not restarted when its scope has ended, and ends with it when it is being restarted', () => {
+    passed('is restarted after its test')
+    expect(suite().receiptsOf('restarting').length).toBeGreaterThan(0)
+    for (const { left } of suite().receiptsOf('restarting')) expect(left).toEqual([])
+  })
+  test('is stopped by the stop that came last', () => passed('is stopped, restarted and stopped'))
 
   test('that ignores its stop signal is killed, and that is told', () => {
     passed('ignores its stop signal')

@@ -11,14 +11,17 @@ const body = `
   const answering = { scope: 'run', command: ['node', server], ports: ['http'], ready: { http: '/' } }
   const base = { ...answering, name: 'base', keepAcrossReruns: false }
   const kept = { ...answering, name: 'kept', keepAcrossReruns: true, env: { VERSION: fs.readFileSync('version', 'utf8') }, needs: [base] }
+  const daemon = { ...answering, name: 'daemon', command: ['sh', '-c', 'setsid node ' + server + ' &'], daemonizes: true }
   test('uses them', async () => {
+    const answers = await fetch((await custody.shared(daemon)).url)
+    expect(answers.status).toBe(200)
     const [first, second, third] = [await custody.shared(kept), await custody.shared(base), await custody.shared({ ...answering, name: 'fresh' })]
     const pids = [first, second, third].map(({ pid }) => pid)
     for (const pid of pids) noteProcess(pid)
     note('run ' + fs.readFileSync('turn', 'utf8'), pids)
   })`
 
-const namesOf = (directory: string) => {
+const notesOf = (directory: string) => {
   const path = join(directory, 'notes.jsonl')
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
@@ -29,7 +32,7 @@ describe.each(runners)('a run that is watched by %s', (runner) => {
     const again = async (running: RunningSuite, turn: number, change: () => void) => {
       writeFileSync(join(running.directory, 'turn'), String(turn))
       change()
-      await until(running, () => namesOf(running.directory).includes(`"run ${turn}"`))
+      await until(running, () => notesOf(running.directory).includes(`"run ${turn}"`))
       seen.push(readNoted(running.directory).slice(-3))
     }
     const touch = ({ directory }: RunningSuite) => {

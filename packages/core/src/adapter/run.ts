@@ -105,10 +105,11 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   const run: Run = {
     handle,
     async settle({ isRerunNext } = { isRerunNext: false }) {
-      const exits = { events: [] as RunEvent[], failures: [] as CustodyError[] }
-      for (const exit of eager?.findExits() ?? []) apply(resolved.unexpectedExit, exit, exits.events, exits.failures)
-      writeEvents(directory, exits.events)
-      const failures = [...exits.failures, ...(await settleRest(handle, supervisor, isRerunNext))]
+      const failures = await settleRest(handle, supervisor, isRerunNext)
+      // By now the supervisor has told of all exits.
+      const warnings: RunEvent[] = []
+      for (const exit of eager?.findExits() ?? []) apply(resolved.unexpectedExit, exit, warnings, failures)
+      writeEvents(directory, warnings)
       streams.flush()
       await deadRuns
       // In watch mode each re-run tells of its own.

@@ -44,6 +44,25 @@ describe('refuses, and names the option,', () => {
     ['a time that is none', 'graceMs', { graceMs: Number.NaN }],
     ['a time in words', 'graceMs', { graceMs: '1s' }],
     ['a stop signal that cannot be obeyed', 'stopSignal', { stopSignal: 'SIGKILL' }],
+    ['a word for what to do at an exit', 'onExit', { onExit: 'nope' }],
+    ['a port that is null', 'ports', { ports: [null] }],
+    ['ports with the same variable', 'ports', { ports: ['http', 'HTTP'] }],
+    ['an environment that is a text', 'env', { env: 'A=1' }],
+    ['a variable that is no text', 'env', { env: { A: 5n } }],
+    ['a directory that is a number', 'cwd', { cwd: 5 }],
+    ['a blank command', 'command', { command: '  ' }],
+    ['a program without a name', 'command', { command: ['', 'x'] }],
+    ['an argument that is a number', 'command', { command: ['node', 5] }],
+    ['a need without an instance that is a text', 'needs', { needs: [{ name: 'db', instance: 5 }] }],
+    ['a yes for a truth', 'daemonizes', { daemonizes: 'yes' }],
+    ['a log that is a number', 'ready.log', { ready: { log: 4 } }],
+    ['a stream that there is not', 'ready.stream', { ready: { log: 'x', stream: 'both' } }],
+    ['more than a condition has', 'ready.nope', { ready: { log: 'x', nope: 1 } }],
+    ['a file that is null', 'ready.file', { ready: { file: null } }],
+    ['a socket that is a number', 'ready.socket', { ready: { socket: 5 } }],
+    ['an argument of a condition that is a number', 'ready.exec', { ready: { exec: ['sh', 5] } }],
+    ['a status in words', 'ready.http.status', { ready: { http: { url: 'http://localhost/', status: 'ok' } } }],
+    ['a word for what is shown', 'logs', { logs: 'all' }],
     ['a condition of no kind', 'ready', { ready: { url: '/' } }],
     ['a condition of two kinds', 'ready', { ready: { log: 'x', file: 'x' } }],
     ['a second condition that is wrong', 'ready', { ready: [{ log: 'x' }, {}] }],
@@ -58,6 +77,11 @@ describe('refuses, and names the option,', () => {
   test.each([null, undefined, 'node server.js'])('%j instead of options', (given) => {
     expect(() => checkSpec(given as unknown as StartSpec)).toThrow(expect.objectContaining({ code: 'CUSTODY_INVALID_OPTION' }))
   })
+})
+
+test('takes a member that is undefined for one that is left out', () => {
+  const given = { env: undefined, cwd: undefined, ready: undefined, ports: undefined }
+  expect(() => checkSpec(spec(given as unknown as Partial<StartSpec>))).not.toThrow()
 })
 
 test('says which ports there are', () => {

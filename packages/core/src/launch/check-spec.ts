@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { CustodyError } from '@custody/runtime/internals'
 import type { Logs, Ready, StartSpec } from '../options/start-spec.js'
 
@@ -126,9 +127,18 @@ function refuse(option: string, given: unknown, expected: string): never {
 
 /** The error for a wrong part of a specification. What was given stands in it as far as it is short. */
 export function refusal(option: string, given: unknown, expected: string): CustodyError {
-  const shown = (JSON.stringify(given) ?? String(given)).slice(0, 200)
+  const shown = show(given).slice(0, 200)
   return new CustodyError('CUSTODY_INVALID_OPTION', `Could not start a runtime: ${option} is ${shown}.`, {
     hint: `give ${expected}.`,
     facts: { option, expected },
   })
+}
+
+function show(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value)
+  } catch {
+    // It has a BigInt, or refers to itself.
+    return inspect(value, { breakLength: Infinity })
+  }
 }

@@ -100,3 +100,15 @@ test('hears of what nobody asked for without effect', async () => {
   shares.tell('run db', runtime())
   expect(await shares.ask(client(), 'run db', 'v1')).toEqual({ role: 'starter' })
 })
+
+test('finds what was kept from the run before outdated by another definition, and nothing else', async () => {
+  const shares = new Shares()
+  const outdated = (fingerprint: string, hasLost = false) => shares.findOutdated('run db', fingerprint, () => hasLost)
+  await shares.ask(client(), 'run db', 'v1')
+  shares.tell('run db', runtime())
+  expect([outdated('v1'), outdated('v2')]).toEqual([null, null])
+  // What it needs has gone: it cannot be the same any more.
+  expect([outdated('v1', true), outdated('v2', true)]).toEqual([null, runtime()])
+  shares.beginRerun()
+  expect([outdated('v1'), outdated('v2')]).toEqual([null, runtime()])
+})

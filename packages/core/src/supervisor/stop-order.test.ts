@@ -20,6 +20,11 @@ test('does not wait for what is not there any more', () => {
   expect(idsOf(of('api', 'gone'), of('other'))).toEqual([['api', 'other']])
 })
 
+test('knows a runtime again that was started once more', () => {
+  expect(idsOf(of('api', 'db'), of('dbx2'))).toEqual([['api'], ['dbx2']])
+  expect(idsOf(of('api', 'dbx2'), of('dbx3'))).toEqual([['api'], ['dbx3']])
+})
+
 test('stops together what needs each other, or itself', () => {
   expect(idsOf(of('a', 'b'), of('b', 'a'), of('c', 'c'))).toEqual([['a', 'b', 'c']])
   expect(idsOf(of('first', 'a'), of('a', 'b'), of('b', 'a'))).toEqual([['first'], ['a', 'b']])

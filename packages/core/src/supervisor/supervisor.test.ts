@@ -7,11 +7,14 @@ import { startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { newFileId, newRunId } from '../namespace/namespace-id.js'
 import { readJournal } from './journal.js'
-import type { Ended, ExitNotice, SpawnRequest } from './protocol.js'
+import type { Ended, ExitNotice, Spawned, SpawnRequest } from './protocol.js'
 import { type Client, Supervisor, type SupervisorEnd } from './supervisor.js'
 
 const program = (name: string) => fileURLToPath(new URL(`../../../../test/programs/processes/${name}`, import.meta.url))
 const isAlive = ({ pid, start }: Identity) => start !== null && runtimePlatform.readStart(pid) === start
+
+/** A shell that has a new child all the time. */
+const FORKING = 'while :; do sleep 0.01; done'
 
 interface TestClient extends Client {
   readonly notices: ExitNotice[]
@@ -205,6 +208,104 @@ test('has the next in line start a shared runtime whose starter has gone', async
   const waiting = supervisor.share(second, 'db', 'v1')
   first.leave()
   expect(await waiting).toEqual({ role: 'starter' })
+})
+
+const asShared = (spawned: Spawned, id: string) => ({ ...spawned, id, dir: '/', env: {}, ports: {}, match: null, groups: null })
+
+test('ends what a worker was starting for others before the next in line starts it', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const [first, second] = [attachWorker(supervisor, newFileId(runId)), attachWorker(supervisor, newFileId(runId))]
+  await supervisor.share(first, 'db', 'v1')
+  const { identity } = await supervisor.spawn(first, request(`${runId}.shared`))
+  const waiting = supervisor.share(second, 'db', 'v1')
+  first.leave()
+  expect(await waiting).toEqual({ role: 'starter' })
+  expect(isAlive(identity)).toBe(false)
+})
+
+test('keeps what a worker has started for others and told of', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const [first, second] = [attachWorker(supervisor, newFileId(runId)), attachWorker(supervisor, newFileId(runId))]
+  const asked = request(`${runId}.shared`)
+  await supervisor.share(first, 'db', 'v1')
+  const spawned = await supervisor.spawn(first, asked)
+  supervisor.shared('db', asShared(spawned, asked.id))
+  first.leave()
+  expect(await supervisor.share(second, 'db', 'v1')).toMatchObject({ role: 'guest' })
+  expect(isAlive(spawned.identity)).toBe(true)
+})
+
+test('hands nobody a shared runtime that has exited before it was told of', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const client = attachWorker(supervisor, newFileId(runId))
+  const asked = request(`${runId}.shared`)
+  await supervisor.share(client, 'db', 'v1')
+  const waiting = supervisor.share(client, 'db', 'v1')
+  const spawned = await supervisor.spawn(client, asked)
+  supervisor.signal(asked.id, 'SIGKILL')
+  while (client.notices.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  supervisor.shared('db', asShared(spawned, asked.id))
+  expect(await waiting).toEqual({ role: 'refused', problem: 'it exited as soon as it was ready' })
+})
+
+test('tells of the end of a daemon that was stopped, and has the next who asks start it again', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const client = attachWorker(supervisor, newFileId(runId))
+  const argv: [string, ...string[]] = ['sh', '-c', `setsid ${process.execPath} ${program('waiting.js')} &`]
+  const asked = request(`${runId}.shared`, { argv, daemonizes: true })
+  await supervisor.share(client, 'db', 'v1')
+  const spawned = await supervisor.spawn(client, asked)
+  while (client.notices.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+  const daemon = supervisor.adopt(asked.id)
+  expect(daemon?.pid).not.toBe(spawned.identity.pid)
+  supervisor.shared('db', asShared(spawned, asked.id))
+  expect(await supervisor.stop(asked.id)).toMatchObject({ identity: daemon, exit: { code: null, signal: null }, left: [] })
+  expect(client.notices.at(-1)).toEqual({ id: asked.id, isDaemon: true, exit: { code: null, signal: null }, expected: true })
+  expect(await supervisor.share(client, 'db', 'v1')).toEqual({ role: 'starter' })
+})
+
+test('replaces what has lost what it needs, and ends first what needs it', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const client = attachWorker(supervisor, newFileId(runId))
+  const db = request(`${runId}.shared`)
+  const api = request(`${runId}.shared`, { needs: [db.id] })
+  const site = request(`${runId}.shared`, { needs: [api.id] })
+  for (const [name, each] of Object.entries({ db, api, site })) {
+    await supervisor.share(client, name, `${name} v1`)
+    supervisor.shared(name, asShared(await supervisor.spawn(client, each), each.id))
+  }
+  expect(await supervisor.share(client, 'api', 'api v2')).toMatchObject({ role: 'refused' })
+  supervisor.signal(db.id, 'SIGKILL')
+  await supervisor.stop(db.id)
+  expect(await supervisor.share(client, 'api', 'api v2')).toEqual({ role: 'starter' })
+  expect(client.notices.map(({ id }) => id)).toEqual([db.id, site.id, api.id])
+  expect(await supervisor.share(client, 'site', 'site v2')).toEqual({ role: 'starter' })
+})
+
+test('gives nothing to start to who has gone while an outdated one was ended', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const [first, second] = [attachWorker(supervisor, newFileId(runId)), attachWorker(supervisor, newFileId(runId))]
+  const asked = request(`${runId}.shared`, { isKept: true })
+  await supervisor.share(first, 'db', 'v1')
+  supervisor.shared('db', asShared(await supervisor.spawn(first, asked), asked.id))
+  await supervisor.settle(runId, undefined, true)
+  const answer = supervisor.share(first, 'db', 'v2')
+  first.leave()
+  await expect(answer).rejects.toThrow('who asked has gone')
+  expect(await supervisor.share(second, 'db', 'v2')).toEqual({ role: 'starter' })
+})
+
+test('keeps what is kept when a run in watch mode has ended, with what it starts meanwhile, and not the rest', async () => {
+  const { request, runId, supervisor } = newSupervisor()
+  const client = attachWorker(supervisor, newFileId(runId))
+  const [kept, other] = [request(`${runId}.shared`, { isKept: true, argv: ['sh', '-c', FORKING] }), request(`${runId}.shared`)]
+  const [{ identity }, left] = [await supervisor.spawn(client, kept), await supervisor.spawn(client, other)]
+  await supervisor.settle(runId, undefined, true)
+  expect(await supervisor.sweep()).toEqual([])
+  expect([isAlive(identity), isAlive(left.identity)]).toEqual([true, false])
+  expect(supervisor.hasKept).toBe(true)
+  await supervisor.settle(runId)
+  expect(isAlive(identity)).toBe(false)
 })
 
 test('tells once that the run is over when its end fails, and that it is not complete', async () => {

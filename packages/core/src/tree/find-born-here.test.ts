@@ -101,3 +101,13 @@ test('never finds who is spared, nor its children by it', async () => {
   // One that has the number of a spared one is a stranger to it.
   expect(pidsOf(mark, [{ ...identityOf(parent), start: '1' }])).toEqual([parent, ...rest].toSorted((a, b) => a - b))
 })
+
+test('does not count what was born of an exception, also of what that has started meanwhile', async () => {
+  const mark = markOf()
+  const kept = `${mark.namespace}.r1`
+  const inside = await startWaiting({ CUSTODY_NAMESPACE: `${mark.namespace}.f1:/run/x` })
+  await startFamily({ CUSTODY_NAMESPACE: `${kept}:/run/x` })
+  expect(pidsOf({ ...mark, except: [markOf({ namespace: kept })] })).toEqual([inside])
+  await startWaiting({ CUSTODY_NAMESPACE: `${kept}.f1:/run/x` })
+  expect(pidsOf({ ...mark, except: [markOf({ namespace: kept })] })).toEqual([inside])
+})

@@ -178,6 +178,19 @@ test('reaches the group of a leader that has ended and was not reaped yet', () =
   expect(result).toEqual({ asProcess: false, asGroup: true, sent: ['SIGKILL'], hadNumber: true })
 })
 
+test('sends nothing to the group of a leader that was held and has been reaped, where a group cannot be held', async () => {
+  const program = startProgram('processes/waiting.js')
+  await program.printed(/ready/)
+  const leader = identityOf(program.pid)
+  const held = { send: () => false, sendToGroup: () => null, exited: program.exited.then(() => {}), release() {} }
+  program.child.kill('SIGKILL')
+  await program.exited
+  const kill = vi.spyOn(process, 'kill')
+  onTestFinished(() => kill.mockRestore())
+  expect(sendSignal('SIGTERM', { kind: 'group', leader, held })).toBe(false)
+  expect(kill).not.toHaveBeenCalled()
+})
+
 // B79. What macOS answers for a group of which only zombies are left, and Linux for another user's process.
 test('says that nothing was sent where that is not permitted, and takes it for no end', async () => {
   const program = startProgram('processes/waiting.js')
