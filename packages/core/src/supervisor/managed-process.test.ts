@@ -136,6 +136,17 @@ test('has an expected exit when it is stopped, and its status is known by then',
   expect(isAlive(started.identity)).toBe(false)
 })
 
+test('has an exit that nobody asked for when it had happened before the stop, though nobody has told of it yet', async () => {
+  const started = await start()
+  await printed(started, /ready/)
+  process.kill(started.identity.pid, 'SIGKILL')
+  // In this very turn: Node has no chance to tell.
+  while (isAlive(started.identity));
+  expect(started.exit).toBe(null)
+  expect(await started.stop([])).toMatchObject({ exit: { code: null, signal: 'SIGKILL' }, expected: false })
+  expect(started.isExpected).toBe(false)
+})
+
 test('takes the shorter grace of who stops it over its own', async () => {
   const started = await start({ argv: [process.execPath, program('counting-signals.js')] })
   await printed(started, /ready/)

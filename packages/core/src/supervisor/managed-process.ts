@@ -165,9 +165,10 @@ export class ManagedProcess implements Leader {
   async #stop(spared: readonly Identity[], graceMs: number): Promise<Ended> {
     const begun = clock.now()
     const { id, name, scope, stopSignal } = this.request
-    const isThere = this.#daemon === null ? this.exit === null : !this.findLoss()
-    const expected = isThere || this.#isAskedToStop
-    this.#isAskedToStop = true
+    // Its exit may have happened, and not have been told to this process yet.
+    const hasExited = this.#daemon === null ? this.exit !== null || hasEnded(this.identity) === true : this.findLoss()
+    this.#isAskedToStop ||= !hasExited
+    const expected = this.#isAskedToStop
     const obeyBy = () => this.#obeyBy
     const { forced, left, signals } = await stopTree({ mark: this.mark, leader: this, spared, stopSignal, graceMs, obeyBy })
     // Whoever asks again tries again.
