@@ -13,6 +13,7 @@ export const darwin: Platform = {
     return fresh
   },
 
+  readLastPid: () => null,
   listChildren: () => null,
 
   readInitialVariable(pid, name) {

@@ -33,6 +33,8 @@ export interface Platform {
   listProcesses(listed?: Set<number>): ProcessEntry[]
   /** Whether a listing takes no longer than to read what is new, and starts no process itself. */
   readonly isListingCheap: boolean
+  /** The number of the process or thread that was started last; null where the platform does not tell. Numbers begin anew at some point. */
+  readLastPid(): number | null
   /** The numbers of the children of this process, zombies among them; null where the platform does not tell at once. */
   listChildren(): number[] | null
   /** From the initial environment. A program may have overwritten it: absence proves nothing. */

@@ -22,6 +22,14 @@ export const linux: Platform = {
     return fresh.map(readProcess).filter((entry) => entry !== null)
   },
 
+  readLastPid() {
+    const last = readOrNull(() => readFileSync('/proc/loadavg', 'latin1'))
+      ?.trim()
+      .split(' ')
+      .at(-1)
+    return last === undefined ? null : Number(last)
+  },
+
   listChildren() {
     // A child belongs to the thread that has started it, or that it came to.
     const threads = readOrNull(() => readdirSync('/proc/self/task')) ?? []

@@ -13,6 +13,7 @@ export const windows: Platform = {
     return fresh
   },
 
+  readLastPid: () => null,
   listChildren: () => null,
   // Another process's environment cannot be read without native code here.
   readInitialVariable: () => 'unreadable',

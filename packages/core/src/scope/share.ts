@@ -12,6 +12,7 @@ import type { ShareAnswer, SharedRuntime } from '../supervisor/protocol.js'
 import { placeOf } from './place-of.js'
 import type { RunHandle } from './run-handle.js'
 import { timeLimits } from './time-limits.js'
+import { assertOutlives, widthOf } from './widths.js'
 
 /** Who asks for shared runtimes: a scope, or the run itself. */
 export interface Asker {
@@ -41,7 +42,7 @@ export async function share<P extends string>(
   checkDefinition(own)
   if (chain.some((each) => isSame(each, own))) throw circle([...chain, own])
   const from = chain.at(-1)
-  if (from !== undefined) assertOutlives(own, widthRank(own.scope), from)
+  if (from !== undefined) assertOutlives(own, own.scope, from)
 
   const context = { shared: <Q extends string>(other: Definition<Q>) => share(asker, other, [...chain, own]) }
   const given = await specOf(definition, context)
@@ -53,7 +54,7 @@ export async function share<P extends string>(
   const needs = await Promise.all(
     (given.needs ?? []).map((need) => (isRuntime(need) ? need : context.shared(need as Definition))),
   )
-  for (const need of needs) if (!isExternal(need)) assertOutlives(need, rankOf(need, asker.run.id), own)
+  for (const need of needs) if (!isExternal(need)) assertOutlives(need, widthOf(need, asker.run.id), own)
   const spec = { ...given, needs: needs.filter((need) => !isExternal(need)) }
 
   const owner = asker.ownerOf(width)
@@ -154,31 +155,6 @@ function isRuntime(need: object): need is NeededRuntime {
 
 function isExternal(need: object): boolean {
   return (need as { isExternal?: boolean }).isExternal === true
-}
-
-const RANKS = ['test', 'file', 'worker', 'run'] as const
-
-function widthRank(width: Width): number {
-  return RANKS.indexOf(width)
-}
-
-/** How long a runtime lives, by the namespace in which it was started. */
-function rankOf({ instance }: NeededRuntime, run: NamespaceId): number {
-  const [owner = '', next = ''] = instance.slice(run.length + 1).split('.')
-  if (owner === 'shared') return widthRank('run')
-  if (/^w/.test(owner)) return widthRank('worker')
-  return next.startsWith('r') ? widthRank('file') : 0
-}
-
-/** What a runtime needs must not end before it. */
-function assertOutlives(need: { readonly name: string }, rank: number, by: Definition): void {
-  if (rank >= widthRank(by.scope)) return
-  const lives = (width: string) => (width === 'run' ? 'the run' : `one ${width}`)
-  const observed = `"${by.name}" is for ${lives(by.scope)}, and needs "${need.name}", which is for ${lives(RANKS[rank] as string)}`
-  throw new CustodyError('CUSTODY_INVALID_OPTION', `Could not share runtime "${by.name}": ${observed}.`, {
-    hint: `give "${need.name}" the scope '${by.scope}', or "${by.name}" a narrower one.`,
-    facts: { option: 'needs', name: by.name, needs: need.name },
-  })
 }
 
 function circle(chain: readonly Definition[]): CustodyError {

@@ -1,26 +1,14 @@
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { isInScope } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
-import { cutLog } from './cut-log.js'
-import { writeJournal } from './journal.js'
-import { ManagedProcess, unknownStatus } from './managed-process.js'
+import type { ManagedProcess } from './managed-process.js'
 import { type Means, plainMeans } from './means.js'
 import { reapOrphans } from './orphans.js'
-import type {
-  Attachment,
-  Ended,
-  ExitNotice,
-  ShareAnswer,
-  SharedRuntime,
-  Spawned,
-  SpawnRequest,
-  StreamNotice,
-  Swept,
-} from './protocol.js'
+import type { Attachment, Ended, ShareAnswer, SharedRuntime, Spawned, SpawnRequest, Swept } from './protocol.js'
 import { Shares } from './shares.js'
 import { SpawnQueue } from './spawn-queue.js'
+import { StartedProcesses } from './started-processes.js'
 import { inStopOrder } from './stop-order.js'
 import { sweepScope } from './sweep-scope.js'
 
@@ -55,20 +43,16 @@ export interface SupervisorEnd {
 /** The parent of every command that tests start. When those who asked have gone, it ends what was theirs. */
 export class Supervisor {
   readonly #options: SupervisorOptions
-  readonly #processes = new Map<NamespaceId, ManagedProcess>()
+  readonly #started: StartedProcesses
   readonly #clients = new Set<Client>()
   readonly #queue = new SpawnQueue<Client>()
   readonly #shares = new Shares()
   readonly #onEnd: (end: SupervisorEnd) => void
   /** What was ended because those had gone who had asked for it. Nobody has been told of it yet. */
   readonly #untold = new Map<NamespaceId, Ended>()
-  /** Those whose daemon has exited, as everybody was told. */
-  readonly #lost = new Set<NamespaceId>()
   readonly #departures = new Set<Promise<void>>()
   /** Who has had something started that nobody else knows of yet. */
   readonly #unannounced = new Map<NamespaceId, Client>()
-  /** How each has ended, for those who ask once more. */
-  readonly #ended = new Map<NamespaceId, Ended>()
   #swept: Swept[] = []
   #means: Means | null = null
   #hasRunner = false
@@ -80,10 +64,22 @@ export class Supervisor {
   constructor(options: SupervisorOptions, onEnd: (end: SupervisorEnd) => void) {
     this.#options = options
     this.#onEnd = onEnd
+    const tell = (method: string, notice: object) => {
+      for (const each of this.#clients) each.notify(method, notice)
+    }
+    this.#started = new StartedProcesses({
+      ...{ runDirectory: options.runDirectory, runner: options.runner, means: () => this.means },
+      onExit: (notice) => tell('exited', notice),
+      onStreamed: (notice) => tell('streamed', notice),
+      onGone: (id) => {
+        this.#unannounced.delete(id)
+        this.#shares.forget(id)
+      },
+    })
     setInterval(() => {
       try {
-        this.#cutLogs()
-        this.#tellLostDaemons()
+        this.#started.cutLogs()
+        this.#started.tellLostDaemons()
       } catch (error) {
         // A look that fails must not end the custody of anything; the next one may do.
         console.error(error)
@@ -98,7 +94,7 @@ export class Supervisor {
 
   /** Whether something goes on from one run of a watch mode to the next. */
   get hasKept(): boolean {
-    return [...this.#processes.values()].some(({ request }) => request.isKept)
+    return this.#started.kept().length > 0
   }
 
   /** Notes who a client is. What is its own ends with its connection, for whatever reason that ends. */
@@ -142,7 +138,7 @@ export class Supervisor {
     const { spawned } = await this.#queue.add(client, async () => {
       // A worker may outlive its runner, and go on asking.
       if (this.#ending !== null) throw new Error('this run is over')
-      const starting = this.#start(request)
+      const starting = this.#started.start(request)
       this.#starting = starting.catch(() => {})
       return starting
     })
@@ -152,81 +148,25 @@ export class Supervisor {
     return spawned
   }
 
-  async #start(request: SpawnRequest): Promise<ManagedProcess> {
-    const { runDirectory } = this.#options
-    const { groups } = this.means
-    const started = await ManagedProcess.start(request, join(runDirectory, 'log'), groups)
-    const { files, identity } = started
-    this.#processes.set(request.id, started)
-    try {
-      writeJournal(runDirectory, { id: request.id, name: request.name, identity, files })
-    } catch (error) {
-      // What nobody could find after this process is not to run.
-      await this.stop(request.id, 0)
-      throw error
-    }
-    if (request.isStreamed) {
-      const { daemonizes: isDaemon = false, id, name } = request
-      const notice: StreamNotice = { id, name, isDaemon, logs: started.spawned.logs }
-      for (const each of this.#clients) each.notify('streamed', notice)
-    }
-    void started.exited.then((exit) => {
-      this.#shares.forget(request.id)
-      this.#tellExit({ id: request.id, isDaemon: false, exit, expected: started.isExpected })
-    })
-    return started
-  }
-
-  #tellExit(notice: ExitNotice): void {
-    for (const each of this.#clients) each.notify('exited', notice)
+  stop(id: NamespaceId, graceMs?: number): Promise<Ended> {
+    return this.#started.stop(id, graceMs)
   }
 
   /** Has a runtime be what its command has left behind. Null when the kernel shows nobody to be born of it. */
   adopt(id: NamespaceId): Identity | null {
-    return this.#processes.get(id)?.adopt() ?? null
+    return this.#started.get(id)?.adopt() ?? null
   }
 
-  /** Nobody here is the parent of a daemon: its exit has to be looked for. */
-  #tellLostDaemons(): void {
-    for (const [id, process] of this.#processes) {
-      if (!this.#lost.has(id) && process.findLoss()) this.#tellLost(id, process.isExpected)
-    }
-  }
-
-  #tellLost(id: NamespaceId, expected: boolean): void {
-    this.#lost.add(id)
-    this.#shares.forget(id)
-    this.#tellExit({ id, isDaemon: true, exit: unknownStatus, expected })
-  }
-
-  /** @throws {Error} when nothing was ever started under this id */
-  async stop(id: NamespaceId, graceMs?: number): Promise<Ended> {
-    const process = this.#processes.get(id)
-    const before = this.#ended.get(id)
-    if (process === undefined && before !== undefined) return before
-    if (process === undefined) throw new Error(`There is no runtime ${id}.`)
-    const ended = await process.stop([this.#options.runner], graceMs)
-    if (ended.left.length === 0) {
-      this.#processes.delete(id)
-      this.#unannounced.delete(id)
-      this.#ended.set(id, ended)
-      this.#shares.forget(id)
-      if (process.request.daemonizes && !this.#lost.has(id)) this.#tellLost(id, ended.expected)
-      this.means.groups?.drop(id)
-    }
-    return ended
+  signal(id: NamespaceId, signal: NodeJS.Signals): boolean {
+    return this.#started.get(id)?.signal(signal) ?? false
   }
 
   /** Ends one before its scope does; the scope is told of it as well, for its receipts. */
   async stopByHand(id: NamespaceId): Promise<Ended> {
-    const isRunning = this.#processes.has(id)
+    const isRunning = this.#started.get(id) !== undefined
     const ended = await this.stop(id)
     if (isRunning && ended.left.length === 0) this.#untold.set(id, ended)
     return ended
-  }
-
-  signal(id: NamespaceId, signal: NodeJS.Signals): boolean {
-    return this.#processes.get(id)?.signal(signal) ?? false
   }
 
   /**
@@ -237,7 +177,7 @@ export class Supervisor {
     if (scope === this.#options.runId) this.#isRerunNext = isRerunNext
     if (isRerunNext) this.#shares.beginRerun()
     const kept = this.#kept()
-    const own = [...this.#processes.values()].filter((each) => isInScope(each.request.scope, scope) && !kept.includes(each))
+    const own = this.#started.all().filter((each) => isInScope(each.request.scope, scope) && !kept.includes(each))
     const ended = new Map<NamespaceId, Ended>()
     const requests = own.map(({ request }) => request)
     for (const wave of inStopOrder(requests)) {
@@ -251,14 +191,8 @@ export class Supervisor {
     return [...ended.values()]
   }
 
-  /** What goes on from one run to the next, and what that needs. */
   #kept(): ManagedProcess[] {
-    const all = this.#isRerunNext ? [...this.#processes.values()] : []
-    const kept = new Set(all.filter(({ request }) => request.isKept))
-    for (const { request } of kept) {
-      for (const each of all) if (request.needs.includes(each.request.id)) kept.add(each)
-    }
-    return [...kept]
+    return this.#isRerunNext ? this.#started.kept() : []
   }
 
   /** Ends whatever else was born in the run, and tells what that was. */
@@ -270,41 +204,25 @@ export class Supervisor {
     return swept
   }
 
-  #cutLogs(): void {
-    for (const { spawned } of this.#processes.values()) {
-      for (const path of new Set([spawned.logs.stdout, spawned.logs.stderr])) cutLog(path)
-    }
-  }
-
   async share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
-    this.#tellLostDaemons()
-    const outdated = this.#shares.findOutdated(key, fingerprint, (id) => this.#hasLostNeed(id))
+    this.#started.tellLostDaemons()
+    const outdated = this.#shares.findOutdated(key, fingerprint, (id) => this.#started.hasLostNeed(id))
     if (outdated !== null) await this.#replace(outdated.id)
     // It would be the starter, and nobody would be left to start it.
     if (!this.#clients.has(client)) throw new Error('who asked has gone')
     return this.#shares.ask(client, key, fingerprint)
   }
 
-  /** Whether something that it needs is gone, or has been started anew. */
-  #hasLostNeed(id: NamespaceId): boolean {
-    const { needs = [] } = this.#processes.get(id)?.request ?? {}
-    return needs.some((need) => this.#processes.get(need)?.exit !== null)
-  }
-
   /** Ends what is to be started anew, and before it what needs it. */
   async #replace(id: NamespaceId): Promise<void> {
-    const leaving = new Set<NamespaceId>([id])
-    for (const each of leaving) {
-      for (const { request } of this.#processes.values()) if (request.needs.includes(each)) leaving.add(request.id)
-    }
-    const requests = [...this.#processes.values()].map(({ request }) => request).filter((request) => leaving.has(request.id))
+    const requests = this.#started.withDependents(id)
     for (const wave of inStopOrder(requests)) await Promise.all(wave.map((request) => this.stopByHand(request.id)))
     freePorts(requests)
   }
 
   shared(key: string, outcome: SharedRuntime | { readonly problem: string }): void {
     if ('id' in outcome) this.#unannounced.delete(outcome.id)
-    const process = 'id' in outcome ? this.#processes.get(outcome.id) : undefined
+    const process = 'id' in outcome ? this.#started.get(outcome.id) : undefined
     // The notice of its exit came before anybody could forget it.
     const hasExited = process?.request.daemonizes ? process.findLoss() : process?.exit != null
     this.#shares.tell(key, hasExited ? { problem: 'it exited as soon as it was ready' } : outcome)

@@ -2,8 +2,11 @@ import { clock, NAMESPACE_VARIABLE, ownIdentity } from '@custody/runtime/interna
 import { type InitialVariable, type ProcessEntry, platform } from '../platform/index.js'
 import { type FileId, isSameFile } from './file-id.js'
 
-/** The numbers of those who are older than this process, as of the last look at all. */
-let elders: ReadonlySet<number> = new Set()
+/** How long the numbers of a look may be relied on, in milliseconds: nobody starts so many processes in this time that they begin anew. */
+const RELIABLE_MS = 1_000
+
+/** Those who are older than this process, as of the last look at all. */
+let elders: { readonly pids: ReadonlySet<number>; readonly lastPid: number | null; readonly atMs: number } | null = null
 
 /** All processes of one moment, and what the kernel shows of each, read when somebody asks and then kept: many searches cost one look. */
 export class ProcessTable {
@@ -13,12 +16,14 @@ export class ProcessTable {
   readonly #namespaces = new Map<number, InitialVariable>()
   readonly #files = new Map<number, readonly FileId[]>()
 
-  /** @param isQuick whether to leave out the elders of the last look; a number of theirs may be another's by now */
+  /** @param isQuick whether to leave out those who are older than this process, where the last look knows them still */
   constructor(isQuick = false) {
-    this.#listed = new Set(isQuick ? elders : [])
+    const left = isQuick ? reliableElders() : null
+    const lastPid = platform.readLastPid()
+    this.#listed = new Set(left)
     this.processes = platform.listProcesses(this.#listed)
     this.byPid = new Map(this.processes.map((entry) => [entry.pid, entry]))
-    if (!isQuick) elders = eldersOf(this.processes)
+    if (left === null) elders = { pids: eldersIn(this.processes), lastPid, atMs: clock.now() }
   }
 
   /** Adds who is new, and tells whether anybody was, though it may have ended before it could be read. */
@@ -63,7 +68,15 @@ export function isYoungerThanThis(since: string | undefined): boolean {
   return since !== undefined && start !== null && platform.isOlder(start, since) === true
 }
 
-function eldersOf(processes: readonly ProcessEntry[]): ReadonlySet<number> {
+/** Null when a number of theirs may be another's by now: when numbers have begun anew since, or nobody can tell. */
+function reliableElders(): ReadonlySet<number> | null {
+  const lastPid = platform.readLastPid()
+  if (elders === null || elders.lastPid === null || lastPid === null) return null
+  const isReliable = lastPid >= elders.lastPid && clock.now() - elders.atMs < RELIABLE_MS
+  return isReliable ? elders.pids : null
+}
+
+function eldersIn(processes: readonly ProcessEntry[]): ReadonlySet<number> {
   const { start } = ownIdentity()
   const isElder = (entry: ProcessEntry) => start !== null && platform.isOlder(entry.start, start) === true
   return new Set(processes.filter(isElder).map(({ pid }) => pid))
