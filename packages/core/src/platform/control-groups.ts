@@ -9,6 +9,7 @@ import { hasCode, readOrNull } from '@custody/runtime/internals'
 export class ControlGroups {
   readonly path: string
   readonly #outside: string
+  readonly #dropped = new Set<string>()
   #inside: string
 
   private constructor(path: string, outside: string) {
@@ -54,11 +55,16 @@ export class ControlGroups {
     return join(this.path, nameOf(id))
   }
 
-  /** Removes the group of a runtime, if nobody is left in it. */
+  /** Notes that the group of a runtime is not needed any more. */
   drop(id: string): void {
-    const path = this.groupOf(id)
-    if (this.#inside === path) this.#move(this.path)
-    remove(path)
+    this.#dropped.add(this.groupOf(id))
+  }
+
+  /** Removes those that are not needed any more, if nobody is left in them. It may take some milliseconds, so nobody waits for it. */
+  clean(): void {
+    if (this.#dropped.has(this.#inside)) this.#move(this.path)
+    for (const path of this.#dropped) remove(path)
+    this.#dropped.clear()
   }
 
   /** Leaves them, and removes those in which nobody is left. */

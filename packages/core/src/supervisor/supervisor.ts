@@ -80,6 +80,7 @@ export class Supervisor {
       try {
         this.#started.cutLogs()
         this.#started.tellLostDaemons()
+        this.#means?.groups?.clean()
       } catch (error) {
         // A look that fails must not end the custody of anything; the next one may do.
         console.error(error)
