@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
-import { buildSync } from 'esbuild'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { bundleScript } from '../../../../test/programs/bundle-script.js'
 import { startProgram } from '../../../../test/runtime/start-program.js'
 import { type SignalTarget, sendSignal, witnessSignals } from './send-signal.js'
 import { stopTree } from './stop-tree.js'
@@ -59,14 +59,7 @@ function inPidNamespace(script: string): unknown {
         if (now !== than) return
       }
     }`
-  const { outputFiles } = buildSync({
-    stdin: { contents: `${preamble}\n${script}`, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    write: false,
-  })
-  const [program = ''] = outputFiles.map(({ text }) => text)
+  const program = bundleScript(`${preamble}\n${script}`, fileURLToPath(new URL('.', import.meta.url)))
   const asRoot = process.geteuid?.() === 0 ? [] : ['--map-root-user']
   const unshare = [...asRoot, '--pid', '--fork', '--kill-child', '--mount-proc']
   // The first process there is a shell: the script has both that and itself to leave alone.

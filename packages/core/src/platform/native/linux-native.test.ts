@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { expect, onTestFinished, test } from 'vitest'
+import { bundleScript } from '../../../../../test/programs/bundle-script.js'
 import { startProgram } from '../../../../../test/runtime/start-program.js'
 import { linuxNative } from './linux-native.js'
 import { loadKoffi } from './load-koffi.js'
@@ -80,16 +80,9 @@ function inOwnProcess(script: string, ...wrapper: string[]): unknown {
       const [output] = await once(child.stdout, 'data')
       return { child, exited, said: String(output).trim() }
     }`
-  const { outputFiles } = buildSync({
-    stdin: { contents: `${preamble}\n${script}`, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    write: false,
-  })
+  const program = bundleScript(`${preamble}\n${script}`, fileURLToPath(new URL('.', import.meta.url)))
   const [file = '', ...args] = [...wrapper, process.execPath, '--input-type=module']
-  const input = outputFiles[0]?.text ?? ''
-  return JSON.parse(execFileSync(file, args, { encoding: 'utf8', input, timeout: 30_000, killSignal: 'SIGKILL' }))
+  return JSON.parse(execFileSync(file, args, { encoding: 'utf8', input: program, timeout: 30_000, killSignal: 'SIGKILL' }))
 }
 
 test('has orphans come to it, and reaps them without taking an exit from Node', () => {
