@@ -1,4 +1,5 @@
 import { CustodyError } from '@custody/runtime/internals'
+import { inTheNameOf } from '../launch/check-spec.js'
 import { checkDefinition, type Definition } from '../launch/definition.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { parseOptions } from '../options/parse-options.js'
@@ -13,7 +14,7 @@ export function readOptions(options: unknown): ResolvedOptions {
   const resolved = parseOptions(options)
   const definitions = resolved.runtimes.map((runtime) => ({ ...runtime, definition: definitionOf(runtime) as Definition }))
   for (const { definition, name } of definitions) {
-    checkDefinition(definition)
+    inTheNameOf(`Could not read the option runtimes: "${name}"`, () => checkDefinition(definition))
     if (definition.scope !== 'run') throw wrong(name, `its scope is '${definition.scope}'`, 'leave scope out: it is for the run.')
   }
   const variables = definitions.filter(({ eager }) => eager).map(({ name }) => urlVariableOf(name))

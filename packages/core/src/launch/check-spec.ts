@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import { CustodyError } from '@custody/runtime/internals'
+import { CustodyError, hasCode } from '@custody/runtime/internals'
+import { closest, distance } from 'fastest-levenshtein'
 import type { Logs, Ready, StartSpec } from '../options/start-spec.js'
 
 const LOGS: readonly unknown[] = ['on-failure', 'stream', 'never'] satisfies Logs[]
@@ -62,10 +63,16 @@ function isNeeds(value: unknown): boolean {
 /** @throws CUSTODY_INVALID_OPTION which names what is wrong */
 export function checkSpec(spec: StartSpec): void {
   if (!isObject(spec)) refuse('the specification', spec, 'an object with name and command')
+  const { name } = spec as { name?: unknown }
+  if (isText(name)) inTheNameOf(`Could not start runtime "${name}"`, () => checkMembers(spec))
+  else checkMembers(spec)
+}
+
+function checkMembers(spec: StartSpec): void {
   const given: Readonly<Record<string, unknown>> = { ...spec }
   for (const [key, value] of Object.entries(given)) {
     const member = Object.hasOwn(members, key) ? members[key] : undefined
-    if (member === undefined) refuse(key, value, `one of ${Object.keys(members).join(', ')}`)
+    if (member === undefined) throw unknownMember(key, Object.keys(members))
     const [isRight, expected] = member
     if (value !== undefined && !isRight(value)) refuse(key, value, expected)
   }
@@ -127,11 +134,40 @@ function refuse(option: string, given: unknown, expected: string): never {
 
 /** The error for a wrong part of a specification. What was given stands in it as far as it is short. */
 export function refusal(option: string, given: unknown, expected: string): CustodyError {
-  const shown = show(given).slice(0, 200)
-  return new CustodyError('CUSTODY_INVALID_OPTION', `Could not start a runtime: ${option} is ${shown}.`, {
-    hint: `give ${expected}.`,
-    facts: { option, expected },
+  return invalid(option, `${option} is ${show(given).slice(0, 200)}`, `give ${expected}.`)
+}
+
+/** The error for a member that there is not. */
+export function unknownMember(option: string, known: readonly string[]): CustodyError {
+  const nearest = closest(option, [...known])
+  const isNear = distance(option.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, option.length / 3)
+  return invalid(
+    option,
+    `there is no option ${option}`,
+    isNear ? `did you mean ${nearest}?` : `choose one of ${known.join(', ')}.`,
+  )
+}
+
+function invalid(option: string, observed: string, hint: string): CustodyError {
+  return new CustodyError('CUSTODY_INVALID_OPTION', `Could not start a runtime: ${observed}.`, {
+    hint,
+    facts: { option, observed },
   })
+}
+
+/**
+ * Has what is wrong with something tell which it is.
+ * @param beginning what could not be done, for people
+ */
+export function inTheNameOf<T>(beginning: string, check: () => T): T {
+  try {
+    return check()
+  } catch (error) {
+    if (!hasCode(error, 'CUSTODY_INVALID_OPTION')) throw error
+    const { facts, hint } = error as CustodyError
+    if (typeof facts['observed'] !== 'string') throw error
+    throw new CustodyError('CUSTODY_INVALID_OPTION', `${beginning}: ${facts['observed']}.`, { hint, facts })
+  }
 }
 
 function show(value: unknown): string {

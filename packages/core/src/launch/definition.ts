@@ -1,5 +1,5 @@
 import type { StartSpec } from '../options/start-spec.js'
-import { checkSpec, refusal } from './check-spec.js'
+import { checkSpec, inTheNameOf, refusal } from './check-spec.js'
 import type { Shared } from './started-runtime.js'
 
 /** How many share a runtime: the tests of a file, the files of a place in the runner's pool, or all of the run. */
@@ -44,6 +44,12 @@ const WIDTHS: readonly unknown[] = ['file', 'worker', 'run'] satisfies Width[]
 
 /** @throws CUSTODY_INVALID_OPTION which names what is wrong */
 export function checkDefinition(definition: Definition): void {
+  const { name } = (definition ?? {}) as { name?: unknown }
+  const which = typeof name === 'string' ? `runtime "${name}"` : 'a runtime'
+  inTheNameOf(`Could not share ${which}`, () => checkTraits(definition))
+}
+
+function checkTraits(definition: Definition): void {
   const { external, keepAcrossReruns = false, scope, ...rest } = definition ?? {}
   if ('spec' in rest) {
     const { name, spec, ...others } = rest

@@ -153,7 +153,7 @@ function hintFor({ cause, exit, problem }: Watch): string {
   if (cause instanceof CustodyError) return cause.hint
   if (exit !== null) return 'see its last lines above.'
   return problem?.startsWith('its test ended')
-    ? 'await it in the test, and see what it waits for.'
+    ? "await it in the test; where the runner's own limit is shorter than readyMs, raise that or lower this."
     : 'see what it waits for, or raise readyMs.'
 }
 

@@ -31,6 +31,9 @@ export interface RuntimeLog {
   waitFor(pattern: RegExp | string, options?: { since?: number; timeoutMs?: number }): Promise<RegExpMatchArray>
 }
 
+/** Ports by name: those that were asked for; and where none were, what its output has named. */
+export type Ports<P extends string> = [P] extends [never] ? Readonly<Record<string, number>> : Readonly<Record<P, number>>
+
 /** A runtime that a test has started. It ends with its scope at the latest. */
 export interface Runtime<P extends string = string> extends AsyncDisposable {
   readonly name: string
@@ -41,7 +44,7 @@ export interface Runtime<P extends string = string> extends AsyncDisposable {
   readonly isExternal: boolean
   /** `http://<host>:<first port>`, with the loopback address that answered, by default 127.0.0.1; empty without ports. */
   readonly url: string
-  readonly ports: Readonly<Record<P, number>>
+  readonly ports: Ports<P>
   /** What the log probe matched; null without one. */
   readonly match: RegExpMatchArray | null
   readonly env: Readonly<Record<string, string>>
@@ -74,7 +77,7 @@ export interface Launched<P extends string> {
   readonly id: string
   readonly name: string
   readonly identity: Identity
-  readonly ports: Readonly<Record<P, number>>
+  readonly ports: Ports<P>
   readonly match: RegExpMatchArray | null
   /** The loopback address that answered on its ports. */
   readonly host: string

@@ -30,7 +30,10 @@ const schema = z.strictObject({
     )
     .default([])
     .refine((runtimes) => new Set(runtimes.map(({ name }) => name)).size === runtimes.length, 'each name once')
-    .refine((runtimes) => runtimes.every(isPlain), 'only plain data; what needs functions or others is for defineRuntime')
+    .refine(
+      (runtimes) => runtimes.every(isPlain),
+      'only plain data, and no needs: a runtime with functions, or that needs others, is for defineRuntime',
+    )
     .transform((runtimes) => runtimes.map(plainOf)),
   logs: z.enum(['on-failure', 'stream', 'never']).default('on-failure'),
   timeouts: z

@@ -4,6 +4,7 @@ import { notStopped, STOP_MARGIN_MS } from '../launch/started-runtime.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { RunEvent } from '../report/events.js'
 import { leadTo } from '../report/stack-of-site.js'
+import { grouped } from '../report/words.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { Ended } from '../supervisor/protocol.js'
 import { type Scope, teardownFailed, type Use } from './scope.js'
@@ -56,7 +57,7 @@ export function settleEnded(
   const failures: CustodyError[] = []
   for (const ended of all) {
     events.push({ type: 'receipt', receipt: receiptOf(ended, test), instance: ended.id })
-    const error = ended.left.length > 0 ? notStopped(ended.name, ended) : ended.forced ? forced(ended) : null
+    const error = ended.left.length > 0 ? notStopped(ended.name, ended) : ended.forced ? forced(ended, test) : null
     if (error === null) continue
     leadTo(uses.get(ended.id)?.site, error)
     apply(ended.left.length > 0 ? 'fail' : options.forced, error, events, failures)
@@ -114,15 +115,13 @@ export function apply(
   if (policy === 'warn') events.push({ type: 'warning', text: error.message.split('\n')[0] ?? '' })
 }
 
-function forced({ name, signals, tookMs }: Ended): CustodyError {
-  return new CustodyError(
-    'CUSTODY_RUNTIME_FORCED',
-    `Could not stop runtime "${name}" politely: it ended by SIGKILL after ${tookMs} ms.`,
-    {
-      hint: 'have it obey its stop signal, or raise graceMs.',
-      facts: { name, signals, tookMs },
-    },
-  )
+function forced({ name, signals, tookMs }: Ended, test: string | null): CustodyError {
+  const whose = test === null ? '' : ` (${test})`
+  const observed = `it did not obey ${signals[0]}, and ended by SIGKILL after ${grouped(tookMs)} ms${whose}`
+  return new CustodyError('CUSTODY_RUNTIME_FORCED', `Could not stop runtime "${name}" politely: ${observed}.`, {
+    hint: 'have it obey its stop signal, or raise graceMs.',
+    facts: { name, signals, tookMs },
+  })
 }
 
 function supervisorLost({ name, uses }: Scope, cause: unknown): CustodyError {

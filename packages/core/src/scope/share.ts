@@ -171,7 +171,7 @@ function refused(name: string, problem: string): CustodyError {
     'CUSTODY_SHARED_REFUSED',
     `Could not share runtime "${name}": ${problem.split('\nHint: ')[0]?.replace(/\.?$/, '.')}`,
     {
-      hint: 'give each definition a name of its own, or see why its start failed.',
+      hint: 'give each definition a name of its own, and have its spec give the same each time; or see why its start failed.',
       facts: { name, problem },
     },
   )

@@ -25,7 +25,10 @@ export class Shares {
       return Promise.resolve({ role: 'starter' })
     }
     if (share.fingerprint !== fingerprint) {
-      return Promise.resolve({ role: 'refused', problem: 'another definition has this name already' })
+      return Promise.resolve({
+        role: 'refused',
+        problem: 'another definition has this name already, or its spec has given something else',
+      })
     }
     if (share.runtime !== null) return Promise.resolve({ role: 'guest', runtime: share.runtime })
     return new Promise((answer) => share.waiting.push({ client, answer }))
