@@ -84,12 +84,15 @@ describe.each(runners)('an eager runtime under %s', (runner) => {
   })
 
   test('that exits by itself makes the run red', async () => {
-    const leaving = {
-      name: 'leaving',
-      command: ['node', '-e', 'setTimeout(() => process.exit(4), 50)'] as [string, string, string],
-      eager: true,
-    }
-    const { exitCode, output } = await runSuite(runner, { options: { runtimes: [leaving] }, files: body })
+    const script = 'require("fs").writeFileSync("pid", String(process.pid)); setTimeout(() => process.exit(4), 50)'
+    const command: [string, ...string[]] = ['node', '-e', script]
+    const leaving = { name: 'leaving', command, eager: true, ready: { file: 'pid' } }
+    // Until its parent has reaped it: its program is gone from /proc while its memory is still being freed.
+    const seen = `
+      test('sees it leave', async () => {
+        while (fs.existsSync('/proc/' + fs.readFileSync('pid', 'utf8'))) await new Promise((resolve) => setTimeout(resolve, 20))
+      })`
+    const { exitCode, output } = await runSuite(runner, { options: { runtimes: [leaving] }, files: { seen } })
     expect(exitCode).not.toBe(0)
     expect(output).toContain('Could not keep runtime "leaving" for the run: it exited with code 4')
   })
