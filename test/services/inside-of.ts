@@ -12,7 +12,9 @@ export function insideOf(runner: RunnerName): string {
   const { home, say, services, sessionOf } = require(process.env.SERVICES_FILE)
   const directoryOf = (name) => path.join(home, path.basename(process.cwd()) + '-' + name)
   const specOf = (service, isDaemon, directory) => ({
-    name: service, cwd: home, ports: ['main'], ready: { port: 'main' }, stopSignal: services[service].stopSignal, daemonizes: isDaemon,
+    name: service, cwd: home, ports: ['main'], stopSignal: services[service].stopSignal, daemonizes: isDaemon,
+    // It listens before it can serve, and whoever is asked to leave in between leaves with another code.
+    ready: [{ port: 'main' }, ...(!isDaemon && services[service].readyLine ? [{ log: services[service].readyLine }] : [])],
     command: ({ ports }) => services[service].command(directory, ports.main, { isDaemon }),
   })
   const startOf = (pid) => {

@@ -55,6 +55,7 @@ const services = {
   },
   postgres: {
     pidFile: 'postmaster.pid',
+    readyLine: 'ready to accept connections',
     stopSignal: 'SIGINT',
     // Asks for TLS, which it has not.
     question: Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]),
