@@ -24,6 +24,7 @@ const rooms = [
   ['tree'],
   ['retire'],
   ['supervisor', 'launch'],
+  ['leaks'],
   ['report'],
   ['scope'],
   ['adapter'],

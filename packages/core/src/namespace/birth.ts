@@ -12,9 +12,21 @@ export interface SpawnSite {
   readonly stack?: string
 }
 
+/** A process that this thread has started, and that announced itself: what `spawnSync` and its like start has ended by then. */
+export interface BornChild {
+  readonly process: ChildProcess
+  readonly site: SpawnSite
+  /** Whether it was started in a session of its own. */
+  isDetached: boolean
+  /** Whether it was started by code of a test that had ended by then. */
+  readonly isLate: boolean
+}
+
 /** What the children of one scope are marked with, and what is known about them. */
 export interface Birth {
   readonly id: NamespaceId
+  /** Those that may still be alive. */
+  readonly children: BornChild[]
   /** The first spawns of this scope, in order. */
   readonly sites: SpawnSite[]
   /** How many processes were started, in the scopes below as well. */
@@ -84,7 +96,7 @@ export function birthState(): BirthState {
 }
 
 export function newBirth(id: NamespaceId, above: Birth | null = null): Birth {
-  return { id, sites: [], spawned: 0, above, scope: null }
+  return { id, children: [], sites: [], spawned: 0, above, scope: null }
 }
 
 /** Makes the file that runs from here on in this thread the one that stray code belongs to. */
@@ -159,17 +171,35 @@ export function unnoted<T>(spawn: () => T): T {
 }
 
 interface RawSpawnOptions {
+  detached?: boolean
   envPairs?: string[]
+}
+
+/** Those that have exited are forgotten now and then: a file may start thousands. */
+function note(children: BornChild[], child: BornChild): void {
+  if (children.length >= MAX_SITES && children.length % MAX_SITES === 0) {
+    children.splice(0, children.length, ...children.filter((each) => mayBeAlive(each.process)))
+  }
+  children.push(child)
+}
+
+/** Whether a child has been started, and has not exited as far as Node knows. */
+export function mayBeAlive({ exitCode, pid, signalCode }: ChildProcess): boolean {
+  return pid !== undefined && exitCode === null && signalCode === null
 }
 
 /** The channel speaks in the constructor, before the spawn: an own `spawn` on this one child adds the variable and is gone. */
 function markAsynchronous(child: ChildProcess): void {
-  const mark = beBorn(markAsynchronous)
-  if (mark === null) return
+  const born = beBorn(markAsynchronous)
+  if (born === null) return
+  const record: BornChild = { process: child, site: born.site, isDetached: false, isLate: born.isLate }
+  note(born.birth.children, record)
+  const { mark } = born
   const raw = child as unknown as { spawn(options: RawSpawnOptions): unknown }
   raw.spawn = (options) => {
     delete (child as { spawn?: unknown }).spawn
-    const pairs = options?.envPairs
+    record.isDetached = options?.detached === true
+    const pairs = mark === null ? undefined : options?.envPairs
     if (Array.isArray(pairs)) {
       const at = pairs.findIndex((pair) => pair.startsWith(`${VARIABLE}=`))
       if (at < 0) pairs.push(`${VARIABLE}=${mark}`)
@@ -184,7 +214,7 @@ type AnyFunction = (...args: any[]) => any
 
 function markSynchronous<F extends AnyFunction>(original: F, hasArguments: boolean): F {
   const marked = function (this: unknown, ...args: unknown[]): unknown {
-    const mark = beBorn(marked)
+    const mark = beBorn(marked)?.mark ?? null
     return mark === null ? original.apply(this, args) : original.apply(this, withMark(args, hasArguments, mark))
   }
   // Spies and feature checks see the original's name, length and properties.
@@ -207,14 +237,25 @@ function withMark(args: readonly unknown[], hasArguments: boolean, mark: string)
   return result
 }
 
-/** Notes a birth in the current scope and returns its mark; null where there is none. Must not throw: it runs inside of spawn. */
-function beBorn(below: AnyFunction): string | null {
+/** What is noted of a birth. */
+interface Born {
+  readonly birth: Birth
+  readonly site: SpawnSite
+  readonly isLate: boolean
+  /** Null where children are not marked. */
+  readonly mark: string | null
+}
+
+/** Notes a birth in the current scope; null where there is none. Must not throw: it runs inside of spawn. */
+function beBorn(below: AnyFunction): Born | null {
   const { ownSpawns, runDirectory } = birthState()
   const cell = currentCell()
   if (cell === null || ownSpawns > 0) return null
-  for (let birth: Birth | null = cell.birth; birth !== null; birth = birth.above) birth.spawned++
-  if (cell.birth.sites.length < MAX_SITES) cell.birth.sites.push(captureSite(below))
-  return runDirectory === null ? null : `${cell.birth.id}:${runDirectory}`
+  const { birth, isOver } = cell
+  for (let each: Birth | null = birth; each !== null; each = each.above) each.spawned++
+  const site = captureSite(below)
+  if (birth.sites.length < MAX_SITES) birth.sites.push(site)
+  return { birth, site, isLate: isOver, mark: runDirectory === null ? null : `${birth.id}:${runDirectory}` }
 }
 
 /** The place that called `below`. */

@@ -4,6 +4,18 @@ import type { Logs, StartSpec } from './start-spec.js'
 /** What a finding of one kind does to its test. */
 export type Policy = 'fail' | 'warn' | 'ignore'
 
+export type LeakPolicy = 'fail' | 'warn' | 'off'
+
+/** A process that may outlive its scope. */
+export interface Allowance {
+  /** A glob for each argument, the program first; `'**'` at the end is for whatever follows. */
+  readonly argv: readonly [string, ...string[]]
+  /** Why, for people. */
+  readonly reason: string
+  /** `'scope'`: it is waited for, and never signalled; `'run'`: it ends with the run; `'forever'`: it is left alone. */
+  readonly until: 'scope' | 'run' | 'forever'
+}
+
 /** Options as a user writes them. */
 export interface CustodyOptions {
   /**
@@ -27,6 +39,28 @@ export interface CustodyOptions {
    * @default 'fail'
    */
   unexpectedExit?: Policy
+  /**
+   * A process that a test started by itself and that is still alive when it is judged. `'fail'`: the test is red, and the process is
+   * ended; `'warn'`: it is reported, and ended with the run; `'off'`: it is neither looked for nor ended. The variable `CUSTODY_LEAKS`
+   * comes before this.
+   * @default 'fail'
+   */
+  leaks?: LeakPolicy
+  /**
+   * When it is judged: at the end of the test's file, or of the test itself.
+   * @default 'file'
+   */
+  leakScope?: 'file' | 'test'
+  /**
+   * Processes that may be left.
+   * @default []
+   */
+  allow?: readonly Allowance[]
+  /**
+   * Whether the background helpers of git, GnuPG, ssh, watchman and adb are spared.
+   * @default true
+   */
+  commonHelpers?: boolean
   /**
    * Where locators may lie besides the registry: globs, absolute or relative to the namespace's directory.
    * @default []
@@ -72,6 +106,11 @@ export interface CustodyOptions {
      */
     graceMs?: number
     /**
+     * How long a process may take that is just exiting when it is judged, in milliseconds.
+     * @default 2_000
+     */
+    exitMs?: number
+    /**
      * How long one teardown may take from its first step to its last, in milliseconds. Each step gets what is left of it.
      * @default 10_000
      */
@@ -104,6 +143,10 @@ export interface ResolvedOptions {
   readonly unproven: Policy
   readonly forced: Policy
   readonly unexpectedExit: Policy
+  readonly leaks: LeakPolicy
+  readonly leakScope: 'file' | 'test'
+  readonly allow: readonly Allowance[]
+  readonly commonHelpers: boolean
   readonly locators: readonly string[]
   readonly keep: 'never' | 'on-failure' | 'always'
   readonly markChildren: boolean
@@ -115,6 +158,7 @@ export interface ResolvedOptions {
     readonly proofMs: number
     readonly readyMs: number
     readonly graceMs: number
+    readonly exitMs: number
     readonly teardownMs: number
   }
   readonly report: { readonly json: string | null }

@@ -8,13 +8,17 @@ describe('options', () => {
       unproven: 'fail',
       forced: 'warn',
       unexpectedExit: 'fail',
+      leaks: 'fail',
+      leakScope: 'file',
+      allow: [],
+      commonHelpers: true,
       locators: [],
       runtimes: [],
       logs: 'on-failure',
       streamed: [],
       keep: 'on-failure',
       markChildren: true,
-      timeouts: { proofMs: 2_000, readyMs: 30_000, graceMs: 5_000, teardownMs: 10_000 },
+      timeouts: { proofMs: 2_000, readyMs: 30_000, graceMs: 5_000, exitMs: 2_000, teardownMs: 10_000 },
       report: { json: null },
     })
   })
@@ -24,6 +28,7 @@ describe('options', () => {
       proofMs: 2_000,
       readyMs: 30_000,
       graceMs: 7,
+      exitMs: 2_000,
       teardownMs: 10_000,
     })
   })

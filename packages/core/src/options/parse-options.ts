@@ -1,4 +1,4 @@
-import { CustodyError } from '@custody/runtime/internals'
+import { CustodyError, isObject } from '@custody/runtime/internals'
 import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { ResolvedOptions } from './options.js'
@@ -17,6 +17,18 @@ const schema = z.strictObject({
   unproven: policy.default('fail'),
   forced: policy.default('warn'),
   unexpectedExit: policy.default('fail'),
+  leaks: z.enum(['fail', 'warn', 'off']).default('fail'),
+  leakScope: z.enum(['file', 'test']).default('file'),
+  allow: z
+    .array(
+      z.strictObject({
+        argv: z.tuple([z.string().min(1)], z.string()),
+        reason: z.string().min(1),
+        until: z.enum(['scope', 'run', 'forever']),
+      }),
+    )
+    .default([]),
+  commonHelpers: z.boolean().default(true),
   locators: z.array(z.string().min(1)).default([]),
   keep: z.enum(['never', 'on-failure', 'always']).default('on-failure'),
   markChildren: z.boolean().default(true),
@@ -41,6 +53,7 @@ const schema = z.strictObject({
       proofMs: duration.default(2_000),
       readyMs: duration.default(30_000),
       graceMs: duration.default(5_000),
+      exitMs: duration.default(2_000),
       teardownMs: duration.default(10_000),
     })
     .prefault({}),
@@ -52,7 +65,10 @@ const schema = z.strictObject({
  * @throws CUSTODY_INVALID_OPTION which names the option and what it may be
  */
 export function parseOptions(options: unknown, env: Readonly<Record<string, string | undefined>> = process.env): ResolvedOptions {
-  const parsed = schema.safeParse(options ?? {})
+  // The variable comes before what is written.
+  const leaks = env['CUSTODY_LEAKS'] || undefined
+  const given = leaks !== undefined && isObject(options ?? {}) ? { ...(options as object | null), leaks } : (options ?? {})
+  const parsed = schema.safeParse(given)
   const streamed = (env['CUSTODY_LOGS'] ?? '').split(',').map((name) => name.trim())
   if (parsed.success) return { ...parsed.data, streamed: streamed.filter(Boolean) }
   const problems = parsed.error.issues.map(describe)
@@ -86,7 +102,7 @@ function guess(key: string, known: readonly string[], path: readonly string[]): 
 
 function knownKeys(path: readonly string[]): readonly string[] {
   const [group] = path
-  if (group === 'timeouts') return ['proofMs', 'readyMs', 'graceMs', 'teardownMs']
+  if (group === 'timeouts') return ['proofMs', 'readyMs', 'graceMs', 'exitMs', 'teardownMs']
   if (group === 'report') return ['json']
   return Object.keys(schema.shape)
 }

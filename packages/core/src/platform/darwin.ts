@@ -14,6 +14,7 @@ export const darwin: Platform = {
   },
 
   readLastPid: () => null,
+  describeProcess: () => ({ ageMs: null, cwd: null, listensOn: [] }),
   listChildren: () => null,
 
   readInitialVariable(pid, name) {

@@ -20,6 +20,14 @@ export interface ProcessEntry {
 /** What the environment that a process was started with says about one variable. */
 export type InitialVariable = { readonly value: string } | 'absent' | 'unreadable'
 
+/** What people want to know of a process; null where it is not known. */
+export interface ProcessDescription {
+  readonly ageMs: number | null
+  readonly cwd: string | null
+  /** Addresses of TCP sockets. */
+  readonly listensOn: readonly string[]
+}
+
 /** What the core asks of an operating system. Everything here is read from the kernel, and nothing of it is a name, a port or a file. */
 export interface Platform {
   /** One process, or null when there is none of that number. */
@@ -45,6 +53,8 @@ export interface Platform {
   listListeners(port: number): number[] | null
   /** Whether one of the descriptors of a process is one of these sockets; null when they may not be read. */
   holdsSocket(pid: number, sockets: readonly number[]): boolean | null
+  /** What a process looks like, for people. */
+  describeProcess(pid: number): ProcessDescription
   /** The command line of a process, for people; empty when it is not known. */
   readCommand(pid: number): readonly string[]
   /** Whether a process with the first start time is older, or null where start times have no order. */

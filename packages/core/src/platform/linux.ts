@@ -78,6 +78,14 @@ export const linux: Platform = {
     return names.some((name) => wanted.has(readOrNull(() => readlinkSync(`${directory}/${name}`)) ?? ''))
   },
 
+  describeProcess(pid) {
+    const start = readProcess(pid)?.start
+    const uptime = readOrNull(() => readFileSync('/proc/uptime', 'latin1'))
+    // Ticks of which a second has a hundred on every system that Node runs on.
+    const ageMs = start === undefined || uptime === null ? null : Number(uptime.split(' ')[0]) * 1_000 - Number(start) * 10
+    return { ageMs, cwd: readOrNull(() => readlinkSync(`/proc/${pid}/cwd`)), listensOn: listAddresses(pid) }
+  },
+
   readCommand(pid) {
     const line = readOrNull(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? ''
     return line.split('\0').slice(0, -1)
@@ -104,4 +112,33 @@ function readLine(path: string): string {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** The addresses on which a process listens. */
+function listAddresses(pid: number): string[] {
+  const directory = `/proc/${pid}/fd`
+  const names = readOrNull(() => readdirSync(directory)) ?? []
+  const links = new Set(names.map((name) => readOrNull(() => readlinkSync(`${directory}/${name}`))))
+  return ['tcp', 'tcp6'].flatMap((table) => {
+    const lines = (readOrNull(() => readFileSync(`/proc/net/${table}`, 'latin1')) ?? '').split('\n')
+    return lines.flatMap((line) => {
+      const [, local = '', , state, , , , , , inode] = line.trim().split(/\s+/)
+      return state === '0A' && links.has(`socket:[${inode}]`) ? [addressOf(local)] : []
+    })
+  })
+}
+
+/** `0100007F:1F90` is 127.0.0.1:8080: an address has its bytes in the order of the machine, in groups of four. */
+function addressOf(local: string): string {
+  const [address = '', port = ''] = local.split(':')
+  const number = Number.parseInt(port, 16)
+  if (address.length === 8) {
+    const bytes = address.match(/../g)?.reverse() ?? []
+    return `${bytes.map((byte) => Number.parseInt(byte, 16)).join('.')}:${number}`
+  }
+  return /^0+$/.test(address)
+    ? `[::]:${number}`
+    : address === '00000000000000000000000001000000'
+      ? `[::1]:${number}`
+      : `port ${number}`
 }

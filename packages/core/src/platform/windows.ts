@@ -14,6 +14,7 @@ export const windows: Platform = {
   },
 
   readLastPid: () => null,
+  describeProcess: () => ({ ageMs: null, cwd: null, listensOn: [] }),
   listChildren: () => null,
   // Another process's environment cannot be read without native code here.
   readInitialVariable: () => 'unreadable',

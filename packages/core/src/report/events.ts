@@ -10,6 +10,10 @@ export type RunEvent =
   | { readonly type: 'warning'; readonly text: string }
   /** A process that nobody had accounted for, and that ended with the run. */
   | { readonly type: 'swept'; readonly pid: number; readonly command: readonly string[] }
+  /** A process that a test has left. */
+  | { readonly type: 'leak'; readonly pid: number; readonly command: readonly string[]; readonly by: string }
+  /** One that may be left. */
+  | { readonly type: 'allowed'; readonly pid: number; readonly command: readonly string[]; readonly reason: string }
   /** What a runtime had said last when a scope that used it failed. */
   | { readonly type: 'log'; readonly instance: string; readonly name: string; readonly by: string; readonly tail: string }
   /** How surely it was known what was born of what; see docs/how-it-works.md. */

@@ -30,7 +30,7 @@ describe('the counts of a run', () => {
     )
     expect(summarize(events)).toEqual({
       ...{ runtimes: 21, started: 0, owned: 1, foreign: 2, unproven: 3, unreachable: 4, gone: 5, invalid: 6 },
-      ...{ retired: 0, exitsObserved: 0, forced: 0, level: null },
+      ...{ retired: 0, exitsObserved: 0, forced: 0, leaked: 0, level: null },
     })
   })
 

@@ -15,6 +15,8 @@ export interface Summary {
   readonly retired: number
   readonly exitsObserved: number
   readonly forced: number
+  /** Processes that tests have left. */
+  readonly leaked: number
   /** How surely it was known what was born of what: 0 to 2. Null when nothing was started. */
   readonly level: 0 | 1 | 2 | null
 }
@@ -35,6 +37,7 @@ export function summarize(events: readonly RunEvent[]): Summary {
     retired: exited.filter(({ verdict }) => verdict === 'owned').length,
     exitsObserved: exited.length,
     forced: receipts.filter(({ forced }) => forced).length,
+    leaked: events.filter(({ type }) => type === 'leak').length,
     level: events.findLast((event) => event.type === 'level')?.level ?? null,
   }
 }
@@ -47,6 +50,9 @@ export function formatSummary(events: readonly RunEvent[]): string {
   const swept = events.flatMap((event) =>
     event.type === 'swept' ? [`custody  ended with the run: pid ${event.pid}  ${event.command.join(' ')}`] : [],
   )
+  const allowed = events.flatMap((event) =>
+    event.type === 'allowed' ? [`custody  allowed: pid ${event.pid}  ${event.command.join(' ')}  (${event.reason})`] : [],
+  )
   const parts = [
     counted(summary.runtimes, 'runtime'),
     `${grouped(summary.owned)} owned`,
@@ -56,6 +62,7 @@ export function formatSummary(events: readonly RunEvent[]): string {
     ...(['foreign', 'unproven', 'unreachable', 'gone', 'invalid'] as const)
       .filter((verdict) => summary[verdict] > 0)
       .map((verdict) => `${grouped(summary[verdict])} ${verdict}`),
+    ...(summary.leaked > 0 ? [`${grouped(summary.leaked)} leaked`] : []),
     ...(summary.level === null ? [] : [`level ${summary.level}`]),
   ]
   const foreign = events.flatMap((event) =>
@@ -63,8 +70,8 @@ export function formatSummary(events: readonly RunEvent[]): string {
       ? [`custody  left alone: "${event.receipt.name}" by ${event.receipt.evidence?.path}: ${event.receipt.reason}`]
       : [],
   )
-  const counts = summary.runtimes > 0 ? [`custody  ${parts.join(', ')}`] : []
-  return [...logsOf(events), ...counts, ...foreign, ...swept, ...warnings, ...kept].join('\n')
+  const counts = summary.runtimes + summary.leaked > 0 ? [`custody  ${parts.join(', ')}`] : []
+  return [...logsOf(events), ...counts, ...foreign, ...allowed, ...swept, ...warnings, ...kept].join('\n')
 }
 
 /** The last lines of the runtimes that failed tests used; of one that several used as it was at last. */

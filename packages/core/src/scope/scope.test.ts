@@ -44,7 +44,7 @@ describe('an idle scope', () => {
     for (const scope of [attempt, file]) {
       expect(scope.isIdle).toBe(true)
       await scope.capture()
-      expect(await scope.settle({ hasFailed: true })).toEqual({ receipts: [], failures: [] })
+      expect(await scope.settle({ hasFailed: true })).toEqual({ receipts: [], failures: [], late: [] })
     }
     expect(filesOf(run)).toEqual(['registry'])
   })
@@ -179,6 +179,6 @@ describe('a fault of a teardown', () => {
     writeFileSync(join(run.directory, 'supervisor.json'), 'garbage', { mode: 0o600 })
     const file = openFile(run)
     await expect(file.openTest(() => 'a').lease()).rejects.toMatchObject({ code: 'CUSTODY_SUPERVISOR_UNREACHABLE' })
-    expect(await file.settle({ hasFailed: true })).toEqual({ receipts: [], failures: [] })
+    expect(await file.settle({ hasFailed: true })).toEqual({ receipts: [], failures: [], late: [] })
   })
 })

@@ -1,3 +1,4 @@
+import type { Identity } from '@custody/runtime'
 import { CustodyError } from '@custody/runtime/errors'
 import type { CapturedLocator } from '../locators/capture.js'
 import { type Birth, newBirth, type SpawnSite } from '../namespace/birth.js'
@@ -29,9 +30,11 @@ export interface Settlement {
   readonly receipts: readonly Receipt[]
   /** Each is a reason for the scope to be red. All of them are here; none replaces another. */
   readonly failures: readonly CustodyError[]
+  /** The same for tests of this file that have ended before. */
+  readonly late: readonly { readonly of: Scope; readonly error: CustodyError }[]
 }
 
-const nothing: Settlement = { receipts: [], failures: [] }
+const nothing: Settlement = { receipts: [], failures: [], late: [] }
 
 /**
  * One file, or one attempt of a test, and what it accounts for. An adapter drives it: open, then `capture` right after the body and
@@ -55,6 +58,12 @@ export class Scope {
   readonly starting: Map<AbortController, Promise<unknown>> = new Map()
   /** The runtimes that it has started, or shares. */
   readonly uses: Map<string, Use> = new Map()
+  /** The test or file beside which a namespace was opened. */
+  readonly opener: Scope | null
+  /** Whether its own test has failed, as it was told at its settlement. */
+  hasFailed = false
+  /** Processes that were judged by their locators. */
+  readonly #judged: Identity[] = []
   readonly #name: () => string
   #counter = 0
   #lease: Promise<SupervisorLink> | null = null
@@ -63,8 +72,15 @@ export class Scope {
   /** What went wrong with the teardown itself. A runner's hook must not throw: that would cost the results of the file. */
   readonly #faults: CustodyError[] = []
 
-  private constructor(kind: Scope['kind'], run: RunHandle, birth: Birth, name: () => string, file: Scope | null) {
+  private constructor(
+    kind: Scope['kind'],
+    run: RunHandle,
+    birth: Birth,
+    name: () => string,
+    { file = null, opener = null }: { file?: Scope | null; opener?: Scope | null } = {},
+  ) {
     this.kind = kind
+    this.opener = opener
     this.run = run
     this.birth = birth
     this.#name = name
@@ -79,13 +95,13 @@ export class Scope {
    * @param name the file's, made only when it is needed
    */
   static openFile(run: RunHandle, birth: Birth, name: () => string): Scope {
-    return new Scope('file', run, birth, name, null)
+    return new Scope('file', run, birth, name)
   }
 
   /** Opens one attempt of a test of this file. */
   openTest(name: () => string): Scope {
     const file = this.file ?? this
-    return new Scope('test', this.run, newBirth(`${file.id}.${++file.#counter}`, file.birth), name, file)
+    return new Scope('test', this.run, newBirth(`${file.id}.${++file.#counter}`, file.birth), name, { file })
   }
 
   /** Opens a namespace beside this one: neither is above the other, so what belongs to one is foreign to the other. */
@@ -93,7 +109,7 @@ export class Scope {
     const file = this.file ?? this
     // What is started in it is started by this scope's lines.
     const birth: Birth = { ...newBirth(`${file.id}.n${++file.#counter}`, file.birth), sites: this.birth.sites }
-    const sibling = new Scope('sibling', this.run, birth, () => `${this.name} › ${name}`, file)
+    const sibling = new Scope('sibling', this.run, birth, () => `${this.name} › ${name}`, { file, opener: this })
     this.siblings.set(name, sibling)
     return sibling
   }
@@ -126,6 +142,15 @@ export class Scope {
     } finally {
       this.starting.delete(controller)
     }
+  }
+
+  /** Notes that a process was judged by its locator. */
+  noteJudged(identity: Identity): void {
+    ;(this.file ?? this).#judged.push(identity)
+  }
+
+  isJudged({ pid, start }: Identity): boolean {
+    return (this.file ?? this).#judged.some((each) => each.pid === pid && each.start === start)
   }
 
   /** A number that no other runtime of this scope has. */
@@ -164,6 +189,7 @@ export class Scope {
 
   /** Verifies, retires what is owned, and asserts its exit; of an idle scope it is only the end. Settles once, however often it is asked. */
   settle({ hasFailed }: { hasFailed: boolean }): Promise<Settlement> {
+    this.hasFailed ||= hasFailed
     this.#settling ??= this.#settle(hasFailed)
     return this.#settling
   }
@@ -173,10 +199,10 @@ export class Scope {
     this.file?.starters.set(this.id, this)
     try {
       const { settle } = await import('./teardown.js')
-      const { failures, receipts } = await settle(this, this.#captured, hasFailed)
-      return { receipts, failures: [...this.#faults, ...failures] }
+      const { failures, late, receipts } = await settle(this, this.#captured, hasFailed)
+      return { receipts, failures: [...this.#faults, ...failures], late }
     } catch (cause) {
-      return { receipts: [], failures: [...this.#faults, teardownFailed(this, 'settle', cause)] }
+      return { ...nothing, failures: [...this.#faults, teardownFailed(this, 'settle', cause)] }
     } finally {
       // One that could not be had was told where it was asked for.
       await this.#lease?.then(

@@ -5,6 +5,7 @@ import { type CapturedLocator, captureGlobs, captureRegistry, type GlobCapture }
 import { isOfRuntime } from '../namespace/namespace-id.js'
 import { type RunEvent, writeEvents } from '../report/events.js'
 import { type Scope, type Settlement, teardownFailed } from './scope.js'
+import { settleLeaks } from './settle-leaks.js'
 import { applyPolicy, settleLocators } from './settle-locators.js'
 import { settleStarted } from './settle-started.js'
 import { timeLimits } from './time-limits.js'
@@ -72,6 +73,14 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   ])
 
   const { events, failures } = applyPolicy(own.findings, options)
+  for (const { receipt } of own.findings) if (receipt.identity !== null) scope.noteJudged(receipt.identity)
+  const leaks = await settleLeaks(scope).catch((fault: unknown) => ({
+    events: [],
+    failures: [{ of: scope, error: teardownFailed(scope, 'look for what was left by', fault) }],
+  }))
+  events.push(...leaks.events)
+  failures.push(...leaks.failures.flatMap(({ error, of }) => (of === scope ? error : [])))
+  const late = leaks.failures.filter(({ of }) => of !== scope)
   for (const glob of own.cutShort) {
     events.push({ type: 'warning', text: `the walk of the glob ${glob} was cut short; narrow it.` })
   }
@@ -86,7 +95,7 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   if (hasFailed || failures.length > 0) events.push(...logsOf(scope))
   writeEvents(scope.run.directory, events)
   const receipts = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
-  return { receipts: [...siblings.flatMap((sibling) => sibling.receipts), ...receipts], failures }
+  return { receipts: [...siblings.flatMap((sibling) => sibling.receipts), ...receipts], failures, late }
 }
 
 /** What the runtimes of a failed scope said last. */

@@ -2,6 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import type { NamespaceId } from '../namespace/namespace-id.js'
+import type { Allowance } from '../options/options.js'
 import type { Level } from './means.js'
 
 /** What a run's directory says about it, for those who find it later. */
@@ -15,6 +16,10 @@ export interface RunRecord {
   readonly group: string | null
   readonly storage: string
   readonly root: string
+  /** What tests may leave: no signal goes to it. */
+  readonly allow: readonly Allowance[]
+  /** Whether what tests have left is ended with the run. */
+  readonly isSwept: boolean
   /** The highest level that is wanted. */
   readonly mostLevel: Level
   /** ISO 8601, for people. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Identity } from '@custody/runtime'
 import {
   chooseEndpoint,
   hasCode,
@@ -41,7 +42,7 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
 
   const supervisor = new Supervisor(
     {
-      ...{ runId: run.id, runDirectory, runner: run.runner, lastGraceMs },
+      ...{ runId: run.id, runDirectory, runner: run.runner, lastGraceMs, allow: run.allow, isSwept: run.isSwept },
       takeMeans: () => {
         const means = takeMeans(run.mostLevel, run.id, [process.argv[1] as string, join(run.root, 'package.json')])
         // Whoever cleans up after this process may itself be in another group.
@@ -74,6 +75,8 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     share: ({ fingerprint, key }, peer) => supervisor.share(peer, key as string, fingerprint as string),
     shared: ({ key, outcome }) => supervisor.shared(key as string, outcome as SharedRuntime | { problem: string }),
     sweep: () => supervisor.sweep(),
+    endLeft: ({ known, scope, spared }) =>
+      supervisor.endLeft(scope as string, known as readonly Identity[], spared as readonly Identity[]),
     hasKept: () => supervisor.hasKept,
     means: (): Reached => {
       const { level, mechanisms } = supervisor.means

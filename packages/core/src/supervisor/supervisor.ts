@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import type { Identity } from '@custody/runtime'
 import { isInScope } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
+import type { Allowance } from '../options/options.js'
 import type { ManagedProcess } from './managed-process.js'
 import { type Means, plainMeans } from './means.js'
 import { reapOrphans } from './orphans.js'
@@ -25,6 +26,10 @@ export interface SupervisorOptions {
   readonly runner: Identity
   /** Milliseconds for each tree when the runner or a worker has gone. */
   readonly lastGraceMs: number
+  /** What tests may leave: no signal goes to it. @default nothing */
+  readonly allow?: readonly Allowance[]
+  /** Whether what tests have left ends with the run. @default true */
+  readonly isSwept?: boolean
   /** Takes what this machine has beyond plain Node. @default nothing */
   readonly takeMeans?: () => Means
 }
@@ -205,6 +210,13 @@ export class Supervisor {
     return swept
   }
 
+  /** Ends what tests have left by themselves, and tells what that was. */
+  async endLeft(scope: NamespaceId, known: readonly Identity[], spared: readonly Identity[]): Promise<Swept[]> {
+    const { allow = [], lastGraceMs, runner } = this.#options
+    const kept = this.#started.all().map(({ mark }) => mark)
+    return sweepScope({ scope, isRun: false, runner, means: this.means, kept, known, spared, allow, graceMs: lastGraceMs })
+  }
+
   async share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
     this.#started.tellLostDaemons()
     const outdated = this.#shares.findOutdated(key, fingerprint, (id) => this.#started.hasLostNeed(id))
@@ -274,9 +286,10 @@ export class Supervisor {
   }
 
   async #sweep(scope: NamespaceId, graceMs: number): Promise<void> {
-    const { runId, runner } = this.#options
+    const { allow = [], isSwept = true, runId, runner } = this.#options
+    if (!isSwept) return
     const kept = this.#kept().map(({ mark }) => mark)
-    const options = { scope, isRun: scope === runId, runner, means: this.means, kept, graceMs }
+    const options = { scope, isRun: scope === runId, runner, means: this.means, kept, allow, graceMs }
     this.#swept.push(...(await sweepScope(options)))
   }
 }

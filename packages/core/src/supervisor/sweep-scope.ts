@@ -1,6 +1,8 @@
 import type { Identity } from '@custody/runtime'
 import type { NamespaceId } from '../namespace/namespace-id.js'
+import type { Allowance } from '../options/options.js'
 import { platform } from '../platform/index.js'
+import { findAllowed } from '../tree/allowance.js'
 import { type Birthmark, sinceOf } from '../tree/birthmark.js'
 import { findCommonHelpers } from '../tree/common-helpers.js'
 import { findBornHere } from '../tree/find-born-here.js'
@@ -19,19 +21,28 @@ export interface SweepOptions {
   readonly means: Means
   /** What goes on although it was born there. */
   readonly kept: readonly Birthmark[]
+  /** Besides what shows its birth itself: found by who was its parent. */
+  readonly known?: readonly Identity[]
+  /** Never targets, nor what has descended from them. */
+  readonly spared?: readonly Identity[]
+  /** What tests may leave: no signal goes to it. */
+  readonly allow: readonly Allowance[]
   readonly graceMs: number
 }
 
 /** Ends what nobody has accounted for: what a command left behind, or a process that a test has started by itself. */
-export async function sweepScope({ graceMs, isRun, kept, means, runner, scope }: SweepOptions): Promise<Swept[]> {
+export async function sweepScope(options: SweepOptions): Promise<Swept[]> {
+  const { allow, graceMs, isRun, kept, known = [], means, runner, scope } = options
   // Of what in the run orphans and members of its group were born, nobody knows: it could be what goes on.
   const isAll = isRun && kept.length === 0
   const mark: Birthmark = {
-    ...{ namespace: scope, files: [], known: [], except: kept, ...sinceOf(runner) },
+    ...{ namespace: scope, files: [], known, except: kept, ...sinceOf(runner) },
     ...(isAll && means.groups !== null && { group: means.groups.path }),
     ...(isAll && means.mechanisms.includes('subreaper') && { orphans: listOrphans }),
   }
-  const spared = [runner, ...findCommonHelpers(findBornHere(mark, [runner]))]
+  const own = [runner, ...(options.spared ?? [])]
+  const others = findBornHere(mark, own)
+  const spared = [...own, ...findCommonHelpers(others), ...findAllowed(others, allow)]
   const found = findBornHere(mark, spared)
   if (found.length === 0) return []
   const commands = found.map((identity) => ({ identity, command: platform.readCommand(identity.pid) }))

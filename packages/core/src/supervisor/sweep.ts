@@ -1,6 +1,7 @@
 import type { Identity } from '@custody/runtime'
 import { isSameIdentity } from '@custody/runtime/internals'
 import { groupOfRun, isGroupOf, removeGroups } from '../platform/index.js'
+import { findAllowed } from '../tree/allowance.js'
 import { type Birthmark, sinceOf } from '../tree/birthmark.js'
 import { findCommonHelpers } from '../tree/common-helpers.js'
 import { findBornHere } from '../tree/find-born-here.js'
@@ -57,5 +58,5 @@ function markOf(
   }
   // One that was started as a runtime is no helper.
   const others = findBornHere(mark, spared).filter((found) => !known.some((own) => isSameIdentity(own, found)))
-  return { mark, helpers: findCommonHelpers(others) }
+  return { mark, helpers: [...findCommonHelpers(others), ...findAllowed(others, run.allow)] }
 }

@@ -1,0 +1,92 @@
+import type { Identity } from '@custody/runtime'
+import { ownIdentity, seeStart } from '@custody/runtime/internals'
+import { type BornChild, mayBeAlive, type SpawnSite } from '../namespace/birth.js'
+import { isOfRuntime, type NamespaceId } from '../namespace/namespace-id.js'
+import { platform } from '../platform/index.js'
+import { sinceOf } from '../tree/birthmark.js'
+import { findBornHere } from '../tree/find-born-here.js'
+import { ProcessTable } from '../tree/process-table.js'
+
+/** A process that is still alive, and that nobody of its own has started: with those that it has started. */
+export interface Left {
+  readonly identity: Identity
+  readonly command: readonly string[]
+  /** Where it was born. */
+  readonly namespace: NamespaceId
+  /** The line that started it, where it was started by the thread that looks. */
+  readonly site: SpawnSite | null
+  /** Whether code of a test started it that had ended by then. */
+  readonly isLate: boolean
+  /** Whether it is to end with its worker: one that its starter does not wait for, and that is in no session of its own. */
+  readonly isOfWorker: boolean
+  readonly descendants: readonly Identity[]
+}
+
+/** Those that a scope has started by itself. */
+export interface Starts {
+  readonly namespace: NamespaceId
+  readonly children: readonly BornChild[]
+}
+
+/**
+ * What is left alive of a scope and of those below it: its own children, and whoever else the kernel shows to be born there. What
+ * Custody has started for it is not meant.
+ * @param runner the runner's main process: nothing of its run is older
+ */
+export function findLeft(scope: NamespaceId, starts: readonly Starts[], runner: Identity): Left[] {
+  const children = starts.flatMap(({ children, namespace }) =>
+    children.flatMap((child) => {
+      const identity = identityOf(child)
+      return identity === null ? [] : [{ child, identity, namespace }]
+    }),
+  )
+  const table = new ProcessTable()
+  const mark = { namespace: scope, files: [], known: children.map(({ identity }) => identity), ...sinceOf(runner) }
+  const found = new Map(findBornHere(mark, [runner], { table }).map((identity) => [identity.pid, identity]))
+
+  const parentOf = (pid: number) => table.byPid.get(pid)?.parent ?? 0
+  const childOf = (pid: number) => children.find(({ identity }) => identity.pid === pid)
+  const namespaceOf = (pid: number): NamespaceId => {
+    const variable = table.namespaceOf(pid)
+    const id = typeof variable === 'string' ? '' : (variable.value.split(':')[0] ?? '')
+    if (id === scope || id.startsWith(`${scope}.`)) return id
+    const child = childOf(pid)
+    if (child !== undefined) return child.namespace
+    return found.has(parentOf(pid)) ? namespaceOf(parentOf(pid)) : scope
+  }
+  const rootOf = (pid: number): number => (found.has(parentOf(pid)) ? rootOf(parentOf(pid)) : pid)
+
+  const roots = [...found.values()].filter(({ pid }) => rootOf(pid) === pid && !isOfRuntime(namespaceOf(pid)))
+  return roots.map((identity) => {
+    const child = childOf(identity.pid)?.child ?? null
+    return {
+      identity,
+      command: platform.readCommand(identity.pid),
+      namespace: namespaceOf(identity.pid),
+      site: child?.site ?? null,
+      isLate: child?.isLate ?? false,
+      isOfWorker: child !== null && !child.isDetached && !isWaitedFor(child),
+      descendants: [...found.values()].filter(({ pid }) => pid !== identity.pid && rootOf(pid) === identity.pid),
+    }
+  })
+}
+
+/** The identity of a child that has not been reaped: its number is its own until then. Null for one that has exited. */
+function identityOf({ process }: BornChild): Identity | null {
+  if (!mayBeAlive(process) || isOptedOut(process.pid as number)) return null
+  const start = seeStart(process.pid as number)
+  const { boot, pidns, timens } = ownIdentity()
+  return start === null ? null : { pid: process.pid as number, start, boot, pidns, timens }
+}
+
+/** A child whose environment says so is nobody's. */
+function isOptedOut(pid: number): boolean {
+  const variable = platform.readInitialVariable(pid, 'CUSTODY_NAMESPACE')
+  return typeof variable !== 'string' && variable.value === ''
+}
+
+/** Whether its starter's event loop waits for it. */
+function isWaitedFor({ process }: BornChild): boolean {
+  const { _handle: handle } = process as unknown as { _handle?: { hasRef?(): boolean } | null }
+  return handle?.hasRef?.() !== false
+}
