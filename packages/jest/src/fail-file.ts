@@ -46,7 +46,8 @@ export function appendFailures(error: unknown, failures: readonly CustodyError[]
   }
 }
 
-function messageUtil(rootDir: string): typeof MessageUtil {
+/** The project's own, which prints as its Jest does. */
+export function messageUtil(rootDir: string): typeof MessageUtil {
   const circus = requireFromJest(rootDir).resolve('jest-circus/package.json')
   return createRequire(circus)('jest-message-util') as typeof MessageUtil
 }

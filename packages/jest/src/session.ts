@@ -1,10 +1,20 @@
 import { relative } from 'node:path'
-import { birthState, type Cell, enterFile, type RunHandle, Scope, type Settlement, withoutOurFrames } from '@custody/core/worker'
+import {
+  birthState,
+  type Cell,
+  type CustodyError,
+  enterFile,
+  type RunHandle,
+  Scope,
+  type Settlement,
+  withoutOurFrames,
+} from '@custody/core/worker'
 import type { JestEnvironment } from '@jest/environment'
 import type { TestResult } from '@jest/test-result'
 import type { Circus, Config } from '@jest/types'
 import { publishBridge } from './bridge.js'
 import { appendFailures, failFile } from './fail-file.js'
+import { failTests } from './fail-tests.js'
 import { wrapTree } from './wrap-tree.js'
 
 const SESSION: unique symbol = Symbol.for('@custody/jest/session.1')
@@ -39,6 +49,8 @@ export class Session {
   readonly #scope: Scope
   readonly #file: Cell
   readonly #tests = new Map<Circus.TestEntry, OpenTest>()
+  /** The test of each attempt's scope: what it has left may be found when it has ended. */
+  readonly #entryOf = new WeakMap<Scope, Circus.TestEntry>()
   readonly #names = new WeakMap<Circus.TestEntry, string>()
   #current: OpenTest | null = null
   #hasFailed = false
@@ -106,12 +118,13 @@ export class Session {
       } catch (error) {
         failure = { error }
       }
-      const { failures } = await this.#settleFile()
+      const { failures, late } = await this.#settleFile()
       if (failure !== null) {
-        appendFailures(failure.error, failures)
+        appendFailures(failure.error, [...failures, ...late.map(({ error }) => error)])
         throw failure.error
       }
-      if (failures.length > 0) this.#report(failures)
+      const rest = [...failures, ...this.#failTests(late)]
+      if (rest.length > 0) this.#report(rest)
     }
   }
 
@@ -141,6 +154,7 @@ export class Session {
     const known = this.#tests.get(test)
     if (known !== undefined && known.attempt === attempt) return known
     const scope = this.#scope.openTest(() => this.#nameOf(test))
+    this.#entryOf.set(scope, test)
     const open: OpenTest = { attempt, scope, cell: { kind: 'attempt', birth: scope.birth, isOver: false } }
     this.#tests.set(test, open)
     return open
@@ -192,7 +206,22 @@ export class Session {
     return {
       receipts: settlements.flatMap(({ receipts }) => receipts),
       failures: settlements.flatMap(({ failures }) => failures),
+      late: settlements.flatMap(({ late }) => late),
     }
+  }
+
+  /** Makes tests red that have ended, in the result that Jest is going to print. Gives back what has no test there. */
+  #failTests(late: Settlement['late']): CustodyError[] {
+    if (late.length === 0 || this.#outcome === null || 'error' in this.#outcome) return late.map(({ error }) => error)
+    const { configs, result } = this.#outcome
+    const byTest = new Map<Circus.TestEntry, CustodyError[]>()
+    const rest: CustodyError[] = []
+    for (const { error, of } of late) {
+      const entry = this.#entryOf.get(of)
+      if (entry === undefined) rest.push(error)
+      else byTest.set(entry, [...(byTest.get(entry) ?? []), error])
+    }
+    return [...rest, ...failTests(result, configs, byTest)]
   }
 
   #report(failures: Settlement['failures']): void {

@@ -12,8 +12,9 @@ import {
 } from '@custody/core/worker'
 import { inject, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite } from 'vitest'
 import { loadBaseRunner, type RunnerClass, type RunnerHooks } from './base-runner.js'
+import { HeldUpdates } from './held-updates.js'
 import type { Provided } from './provided.js'
-import { fail, fullName, hasFailed, isFile } from './tasks.js'
+import { fail, fullName, hasFailed, isFile, markFailed } from './tasks.js'
 
 const provided = providedOrThrow()
 const run: RunHandle = { ...provided.run, slot: process.env['VITEST_POOL_ID'] ?? '0' }
@@ -62,6 +63,9 @@ class TaskCell implements Cell {
 }
 
 const openFiles = new WeakMap<RunnerTestFile, OpenFile>()
+/** The test of each attempt's scope: what it has left may be found when it has ended. */
+const testOf = new WeakMap<Scope, RunnerTestCase>()
+const holders = new WeakMap<RunnerHooks, HeldUpdates>()
 
 /**
  * Opens a scope for each file and each attempt of a test, captures after the body, and settles after all finalizers. Which hook runs when
@@ -71,6 +75,7 @@ class CustodyRunner extends Base {
   constructor(config: unknown) {
     super(config)
     settleBeforeBail(this)
+    holders.set(this, new HeldUpdates(this))
   }
 
   override onCollectStart(file: RunnerTestFile): unknown {
@@ -99,7 +104,8 @@ class CustodyRunner extends Base {
     open.attempt.isOver = true
     beginAttempt(test, open)
     enterCell(open.attempt, isConcurrent(test))
-    return settleAttempt(test, open, ended).then(() => super.onBeforeTryTask?.(test, options))
+    // It is tried again because it has failed.
+    return settleAttempt(test, open, ended, options.retry > 0).then(() => super.onBeforeTryTask?.(test, options))
   }
 
   override onTaskFinished(test: RunnerTestCase): unknown {
@@ -149,6 +155,7 @@ function openTest(test: RunnerTestCase): OpenTest {
   if (open === undefined) {
     const scope = file.scope.openTest(() => fullName(test))
     const attempt: Cell = { kind: 'attempt', birth: scope.birth, isOver: false }
+    testOf.set(scope, test)
     open = { cell: new TaskCell(scope.birth, test), attempt, scope, settlements: [], hasBegun: false }
     file.tests.set(test, open)
   }
@@ -157,11 +164,17 @@ function openTest(test: RunnerTestCase): OpenTest {
 
 function beginAttempt(test: RunnerTestCase, open: OpenTest): void {
   open.scope = openFile(test.file).scope.openTest(() => fullName(test))
+  testOf.set(open.scope, test)
   open.attempt = { kind: 'attempt', birth: open.scope.birth, isOver: false }
 }
 
-async function settleAttempt(test: RunnerTestCase, open: OpenTest, scope: Scope): Promise<void> {
-  if (!scope.isIdle) open.settlements.push(await scope.settle({ hasFailed: hasFailed(test) }))
+async function settleAttempt(
+  test: RunnerTestCase,
+  open: OpenTest,
+  scope: Scope,
+  hasAttemptFailed: boolean = hasFailed(test),
+): Promise<void> {
+  if (!scope.isIdle) open.settlements.push(await scope.settle({ hasFailed: hasAttemptFailed }))
 }
 
 /** Ends a test: what it and its earlier attempts left unproven makes it red. */
@@ -185,6 +198,7 @@ function settleBeforeBail(runner: RunnerHooks): void {
     (test) => {
       const open = openFile(test.file).tests.get(test)
       if (open === undefined) return inner?.call(runner, test)
+      if (!open.scope.isIdle || open.settlements.length > 0) holders.get(runner)?.hold(test)
       if (!open.scope.isIdle || open.settlements.length > 0) return settleTest(test, open).then(() => inner?.call(runner, test))
       open.cell.isOver = true
       open.attempt.isOver = true
@@ -211,9 +225,26 @@ async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<vo
   const settlement = await scope.settle({ hasFailed: hasFailed(file) || skipped.length > 0 })
   const failures = [...skipped, ...settlement.failures]
   cell.isOver = true
-  if (failures.length === 0) return
-  fail(file, failures)
-  await report(runner, file)
+  const reddened = failLate(settlement, failures)
+  if (failures.length > 0) fail(file, failures)
+  await holders.get(runner)?.release(file, reddened)
+  if (failures.length > 0) await report(runner, file)
+}
+
+/** Makes tests red that have ended. One that was skipped never ran for Vitest: it would be counted twice, so its file says it. */
+function failLate({ late }: Settlement, ofFile: CustodyError[]): RunnerTestCase[] {
+  const reddened = new Set<RunnerTestCase>()
+  for (const { error, of } of late) {
+    const test = testOf.get(of)
+    if (test === undefined || test.mode !== 'run') ofFile.push(error)
+    else {
+      fail(test, [error])
+      for (let suite = test.suite; suite !== undefined; suite = suite.suite) markFailed(suite)
+      markFailed(test.file)
+      reddened.add(test)
+    }
+  }
+  return [...reddened]
 }
 
 /** A test that skipped itself has no result that could turn red without being counted twice: its file says it. */

@@ -16,6 +16,12 @@ export function hasFailed(task: RunnerTask): boolean {
   return task.result?.state === 'fail' || ('tasks' in task && task.tasks.some(hasFailed))
 }
 
+/** Has what stands around a red test be red too. */
+export function markFailed(task: RunnerTask): void {
+  task.result ??= { state: 'fail' }
+  task.result.state = 'fail'
+}
+
 /** Makes a task red. Its own errors stay, and ours follow. */
 export function fail(task: RunnerTask, failures: readonly CustodyError[]): void {
   if (failures.length === 0) return

@@ -1,0 +1,61 @@
+import type { CustodyError } from '@custody/core/worker'
+import type { AssertionResult, TestResult } from '@jest/test-result'
+import type { Circus } from '@jest/types'
+import { messageUtil } from './fail-file.js'
+import type { Configs } from './session.js'
+
+/**
+ * Makes tests red that have ended: their results, the counts, and the text of the whole. What reporters were told of single tests cannot be
+ * recalled; everything that is printed at the end is right.
+ * @returns what belongs to no test of the result
+ */
+export function failTests(
+  result: TestResult,
+  { config, globalConfig }: Configs,
+  byTest: ReadonlyMap<Circus.TestEntry, readonly CustodyError[]>,
+): CustodyError[] {
+  const { formatResultsErrors } = messageUtil(config.rootDir)
+  const format = () => formatResultsErrors(result.testResults, config, globalConfig, result.testFilePath) ?? ''
+  const before = format()
+  const rest: CustodyError[] = []
+  for (const [entry, errors] of byTest) {
+    const found = findResult(result.testResults, entry)
+    if (found === null) rest.push(...errors)
+    else failTest(result, found, errors)
+  }
+  // What was said of the file besides its tests, as of errors that nobody caught, stands behind them.
+  const { failureMessage } = result
+  const tail = failureMessage?.startsWith(before) ? failureMessage.slice(before.length) : ''
+  result.failureMessage = `${format()}${tail}` || null
+  return rest
+}
+
+function failTest(result: TestResult, test: AssertionResult, errors: readonly CustodyError[]): void {
+  // Parallel lists.
+  test.failureMessages.push(...errors.map(({ message, name, stack }) => stack ?? `${name}: ${message}`))
+  test.failureDetails.push(...errors.map(() => ({})))
+  if (test.status === 'failed') return
+  if (test.status === 'passed') result.numPassingTests--
+  if (test.status === 'pending') result.numPendingTests--
+  if (test.status === 'todo') result.numTodoTests--
+  test.status = 'failed'
+  result.numFailingTests++
+  result.skipped = false
+}
+
+/** The result of a test: by its names, and of several with the same ones by its place among them. */
+function findResult(results: readonly AssertionResult[], entry: Circus.TestEntry): AssertionResult | null {
+  const namesake = results.filter((result) => isOf(result, entry))
+  const entries = entry.parent.tests.filter(({ name }) => name === entry.name)
+  return namesake[Math.max(0, entries.indexOf(entry))] ?? null
+}
+
+function isOf({ ancestorTitles, title }: AssertionResult, entry: Circus.TestEntry): boolean {
+  const ancestors: string[] = []
+  for (let block = entry.parent; block.parent !== undefined; block = block.parent) ancestors.unshift(block.name)
+  return (
+    title === entry.name &&
+    ancestorTitles.length === ancestors.length &&
+    ancestorTitles.every((name, at) => name === ancestors[at])
+  )
+}

@@ -1,0 +1,80 @@
+import type { RunnerTestCase, RunnerTestFile } from 'vitest'
+import type { RunnerHooks } from './base-runner.js'
+
+type Pack = readonly [id: string, result: unknown, meta: unknown]
+type Event = readonly [id: string, event: string, data: unknown]
+type Send = (packs: unknown[], events: unknown[]) => unknown
+
+/**
+ * Keeps back what Vitest tells of tests that may still turn red at the end of their file: what was told green cannot be recalled. Vitest
+ * puts the function that tells on the instance; this one stands before it.
+ */
+export class HeldUpdates {
+  readonly #tests = new Set<string>()
+  readonly #files = new Set<string>()
+  #events: Event[] = []
+  #send: Send | null = null
+
+  constructor(runner: RunnerHooks) {
+    const original = runner.onTaskUpdate
+    let current: Send | undefined
+    Object.defineProperty(runner, 'onTaskUpdate', {
+      configurable: true,
+      get: () => current ?? original,
+      set: (send: Send) => {
+        this.#send = (packs, events) => send.call(runner, packs, events)
+        current = (packs, events) => this.#filter(packs as Pack[], events as Event[])
+      },
+    })
+  }
+
+  /** Holds the end of a test, and with it that of its file. */
+  hold(test: RunnerTestCase): void {
+    this.#tests.add(test.id)
+    this.#files.add(test.file.id)
+  }
+
+  /** Tells of what was held in a file, as it is by now, and of whatever has changed. */
+  async release(file: RunnerTestFile, changed: readonly RunnerTestCase[]): Promise<void> {
+    const held = this.#events.splice(0)
+    const isHeld = this.#files.delete(file.id)
+    const tests =
+      changed.length > 0 || isHeld ? testsOf(file).filter((test) => this.#tests.delete(test.id) || changed.includes(test)) : []
+    if (tests.length === 0 && held.length === 0) return
+    const tasks = new Set([...tests, ...tests.flatMap(ancestorsOf), file])
+    const packs = [...tasks].map(({ id, meta, result }) => [id, result, meta])
+    const told = held.map(([id]) => id)
+    // One that was not held has been told green; it is told again.
+    const again = changed.filter(({ id }) => !told.includes(id)).map(({ id }) => [id, 'test-finished', undefined])
+    await this.#send?.(packs, [...held, ...again])
+  }
+
+  #filter(packs: readonly Pack[], events: readonly Event[]): unknown {
+    const isEnd = ([id, event]: Event) =>
+      (event === 'test-finished' && this.#tests.has(id)) || (event === 'suite-finished' && this.#files.has(id))
+    const held = events.filter(isEnd)
+    if (held.length === 0) return this.#send?.([...packs], [...events])
+    this.#events.push(...held)
+    const ids = new Set(held.map(([id]) => id))
+    const [left, rest] = [packs.filter(([id]) => !ids.has(id)), events.filter((event) => !isEnd(event))]
+    return left.length + rest.length > 0 ? this.#send?.(left, rest) : undefined
+  }
+}
+
+interface Task {
+  readonly id: string
+  readonly result?: unknown
+  readonly meta: unknown
+}
+
+function testsOf(file: RunnerTestFile): RunnerTestCase[] {
+  const below = (tasks: RunnerTestFile['tasks']): RunnerTestCase[] =>
+    tasks.flatMap((task) => (task.type === 'suite' ? below(task.tasks) : (task as RunnerTestCase)))
+  return below(file.tasks)
+}
+
+function ancestorsOf(test: RunnerTestCase): Task[] {
+  const suites: Task[] = []
+  for (let suite = test.suite; suite !== undefined; suite = suite.suite) suites.push(suite)
+  return suites
+}
