@@ -13,6 +13,8 @@ export class HeldUpdates {
   readonly #tests = new Set<string>()
   readonly #files = new Set<string>()
   #events: Event[] = []
+  /** Tests of which the end was told. Others still wait in Vitest's own queue, and are told as they are by then. */
+  readonly #told = new Set<string>()
   #send: Send | null = null
 
   constructor(runner: RunnerHooks) {
@@ -26,6 +28,11 @@ export class HeldUpdates {
         current = (packs, events) => this.#filter(packs as Pack[], events as Event[])
       },
     })
+  }
+
+  /** Whether Vitest has put its function here: without it nothing of a test that has ended can be changed. */
+  get isHooked(): boolean {
+    return this.#send !== null
   }
 
   /** Holds the end of a test, and with it that of its file. */
@@ -43,9 +50,9 @@ export class HeldUpdates {
     if (tests.length === 0 && held.length === 0) return
     const tasks = new Set([...tests, ...tests.flatMap(ancestorsOf), file])
     const packs = [...tasks].map(({ id, meta, result }) => [id, result, meta])
-    const told = held.map(([id]) => id)
-    // One that was not held has been told green; it is told again.
-    const again = changed.filter(({ id }) => !told.includes(id)).map(({ id }) => [id, 'test-finished', undefined])
+    // One that has been told green is told again.
+    const again = changed.filter(({ id }) => this.#told.has(id)).map(({ id }) => [id, 'test-finished', undefined])
+    this.#told.clear()
     await this.#send?.(packs, [...held, ...again])
   }
 
@@ -53,6 +60,7 @@ export class HeldUpdates {
     const isEnd = ([id, event]: Event) =>
       (event === 'test-finished' && this.#tests.has(id)) || (event === 'suite-finished' && this.#files.has(id))
     const held = events.filter(isEnd)
+    for (const [id, event] of events) if (event === 'test-finished' && !this.#tests.has(id)) this.#told.add(id)
     if (held.length === 0) return this.#send?.([...packs], [...events])
     this.#events.push(...held)
     const ids = new Set(held.map(([id]) => id))

@@ -225,18 +225,22 @@ async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<vo
   const settlement = await scope.settle({ hasFailed: hasFailed(file) || skipped.length > 0 })
   const failures = [...skipped, ...settlement.failures]
   cell.isOver = true
-  const reddened = failLate(settlement, failures)
+  const holder = holders.get(runner)
+  const reddened = failLate(settlement, failures, holder?.isHooked ?? false)
   if (failures.length > 0) fail(file, failures)
-  await holders.get(runner)?.release(file, reddened)
+  await holder?.release(file, reddened)
   if (failures.length > 0) await report(runner, file)
 }
 
-/** Makes tests red that have ended. One that was skipped never ran for Vitest: it would be counted twice, so its file says it. */
-function failLate({ late }: Settlement, ofFile: CustodyError[]): RunnerTestCase[] {
+/**
+ * Makes tests red that have ended. One that was skipped never ran for Vitest: it would be counted twice, so its file says it.
+ * @param isHooked whether Vitest can still be told; otherwise the file says it all
+ */
+function failLate({ late }: Settlement, ofFile: CustodyError[], isHooked: boolean): RunnerTestCase[] {
   const reddened = new Set<RunnerTestCase>()
   for (const { error, of } of late) {
     const test = testOf.get(of)
-    if (test === undefined || test.mode !== 'run') ofFile.push(error)
+    if (!isHooked || test === undefined || test.mode !== 'run') ofFile.push(error)
     else {
       fail(test, [error])
       for (let suite = test.suite; suite !== undefined; suite = suite.suite) markFailed(suite)

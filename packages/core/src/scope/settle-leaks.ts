@@ -6,7 +6,7 @@ import { leakError } from '../report/leak-error.js'
 import type { Swept } from '../supervisor/protocol.js'
 import { findAllowance } from '../tree/allowance.js'
 import { isCommonHelper } from '../tree/common-helpers.js'
-import type { Scope } from './scope.js'
+import { type Scope, teardownFailed } from './scope.js'
 import { timeLimits } from './time-limits.js'
 
 /** What a scope's leaks come to. */
@@ -37,7 +37,12 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
     else failures.push({ of: left.isLate ? (scope.file ?? scope) : starter, error })
     events.push({ type: 'leak', pid: left.identity.pid, command: left.command, by: starter.name })
   }
-  if (leaks === 'fail' && leaked.length > 0) await endLeft(scope, leaked, spared)
+  try {
+    if (leaks === 'fail' && leaked.length > 0) await endLeft(scope, leaked, spared)
+  } catch (cause) {
+    // What they are red for stays; they end with the run.
+    failures.push({ of: scope, error: teardownFailed(scope, 'end what was left by', cause) })
+  }
   return { events, failures }
 }
 
