@@ -19,7 +19,18 @@ const cells = [
 ]
 
 // What happens when a run is killed is the supervisor's, and the same under each of them.
-const names = ['captured', 'configuration', 'failing-starts', 'leaks', 'misbehaving', 'numbers', 'owned', 'projects', 'scopes', 'started']
+const names = [
+  'captured',
+  'configuration',
+  'failing-starts',
+  'leaks',
+  'misbehaving',
+  'numbers',
+  'owned',
+  'projects',
+  'scopes',
+  'started',
+]
 const contract = names.map((name) => `test/contract/${name}.test.ts`)
 
 const tarballs = pack()
