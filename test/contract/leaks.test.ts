@@ -42,7 +42,8 @@ describeRunners('a process that a test leaves', (runner) => {
       hooks: `
         ${starts}
         beforeAll(() => { told('beforeAll', spawn('node', stay, { stdio: 'ignore' }).pid) })
-        test('is green', () => {})`,
+        test('is green', () => {})
+        test('is red by itself, which is no reason for the file', () => { throw new Error('on purpose') })`,
       lazy: `
         ${starts}
         let server

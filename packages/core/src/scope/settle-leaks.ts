@@ -31,8 +31,8 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
   for (const left of leaked) {
     const starter = starterOf(scope, left)
     const error = leakError(left, starter)
-    const isTold = leaks === 'warn' || starter.hasFailed
     // The red of a test that failed by itself says enough, and a retry that passed stays green.
+    const isTold = leaks === 'warn' || (starter.kind === 'test' && starter.hasFailed)
     if (isTold) events.push({ type: 'warning', text: `${starter.name} left pid ${left.identity.pid}: ${left.command.join(' ')}` })
     else failures.push({ of: left.isLate ? (scope.file ?? scope) : starter, error })
     events.push({ type: 'leak', pid: left.identity.pid, command: left.command, by: starter.name })
