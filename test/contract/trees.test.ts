@@ -245,6 +245,8 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
     const isFree = (directory: string, held: string) =>
       spawnSync('flock', ['-n', '-x', join(directory, held), 'true']).status === 0
     const suite = shareSuite(runner, () => ({
+      // What a test leaves is for the run to end.
+      options: { leaks: 'warn' },
       files: {
         storms: `
           const isFree = (held) => spawnSync('flock', ['-n', '-x', held, 'true']).status === 0

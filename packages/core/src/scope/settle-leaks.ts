@@ -16,6 +16,9 @@ export interface LeakSettlement {
   readonly failures: readonly { readonly of: Scope; readonly error: CustodyError }[]
 }
 
+/** Once something was found, so many looks in a row must find nothing: one that is replaced all the time may be missed by one. */
+const EMPTY_LOOKS = 3
+
 /** How long the end of what was left may take, in milliseconds. */
 const END_MS = 30_000
 
@@ -55,9 +58,11 @@ interface Judged {
 /** What is left when those that are just exiting have had their time. Nobody waits where nothing could be red. */
 async function lookUntilExited(scope: Scope, isWaiting: boolean): Promise<{ leaked: Left[]; spared: Judged[] }> {
   const deadline = Deadline.after(isWaiting ? timeLimits(scope.run.options).exitMs : 0)
+  let empty = EMPTY_LOOKS - 1
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, 50)) {
     const judged = look(scope)
-    if (judged.leaked.length === 0 || deadline.hasPassed) return judged
+    empty = judged.leaked.length === 0 ? empty + 1 : 0
+    if (empty === EMPTY_LOOKS || (empty === 0 && deadline.hasPassed)) return judged
     const identities = judged.leaked.flatMap(({ descendants, identity }) => [identity, ...descendants])
     while (identities.some((each) => hasEnded(each) !== true) && !deadline.hasPassed) {
       await pause(Math.min(waitMs, deadline.leftMs))
