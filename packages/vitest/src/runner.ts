@@ -198,8 +198,10 @@ function settleBeforeBail(runner: RunnerHooks): void {
     (test) => {
       const open = openFile(test.file).tests.get(test)
       if (open === undefined) return inner?.call(runner, test)
-      if (!open.scope.isIdle || open.settlements.length > 0) holders.get(runner)?.hold(test)
-      if (!open.scope.isIdle || open.settlements.length > 0) return settleTest(test, open).then(() => inner?.call(runner, test))
+      if (!open.scope.isIdle || open.settlements.length > 0) {
+        holders.get(runner)?.hold(test)
+        return settleTest(test, open).then(() => inner?.call(runner, test))
+      }
       open.cell.isOver = true
       open.attempt.isOver = true
       openFile(test.file).tests.delete(test)

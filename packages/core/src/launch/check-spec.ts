@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { CustodyError, hasCode } from '@custody/runtime/internals'
-import { closest, distance } from 'fastest-levenshtein'
 import type { Logs, Ready, StartSpec } from '../options/start-spec.js'
+import { suggest } from '../options/suggest.js'
 
 const LOGS: readonly unknown[] = ['on-failure', 'stream', 'never'] satisfies Logs[]
 
@@ -139,13 +139,7 @@ export function refusal(option: string, given: unknown, expected: string): Custo
 
 /** The error for a member that there is not. */
 export function unknownMember(option: string, known: readonly string[]): CustodyError {
-  const nearest = closest(option, [...known])
-  const isNear = distance(option.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, option.length / 3)
-  return invalid(
-    option,
-    `there is no option ${option}`,
-    isNear ? `did you mean ${nearest}?` : `choose one of ${known.join(', ')}.`,
-  )
+  return invalid(option, `there is no option ${option}`, suggest(option, known))
 }
 
 function invalid(option: string, observed: string, hint: string): CustodyError {

@@ -37,6 +37,11 @@ describe('options', () => {
     [{ locator: [] }, 'there is no option locator', 'did you mean locators?'],
     [{ timeouts: { gracems: 1 } }, 'there is no option timeouts.gracems', 'did you mean timeouts.graceMs?'],
     [{ report: { jsn: 'x' } }, 'there is no option report.jsn', 'did you mean report.json?'],
+    [
+      { allow: [{ argv: ['a'], reason: 'b', until: 'run', reasons: 'c' }] },
+      'there is no option allow.0.reasons',
+      'did you mean allow.0.reason?',
+    ],
     [{ somethingElse: 1 }, 'there is no option somethingElse', 'choose one of published, unproven'],
     [{ keep: 'sometimes' }, 'keep is wrong', 'see docs/options.md for what keep may be.'],
     [{ timeouts: { proofMs: -1 } }, 'timeouts.proofMs is wrong', 'see docs/options.md for what timeouts.proofMs may be.'],

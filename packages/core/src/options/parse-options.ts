@@ -1,8 +1,8 @@
 import { CustodyError, isObject } from '@custody/runtime/internals'
-import { closest, distance } from 'fastest-levenshtein'
 import { z } from 'zod'
 import type { ResolvedOptions } from './options.js'
 import { isPlain, plainOf } from './plain-definition.js'
+import { suggest } from './suggest.js'
 
 // setTimeout's own limit: a longer wait would fire at once.
 const duration = z
@@ -90,19 +90,14 @@ function describe(issue: z.core.$ZodIssue): { option: string; what: string; hint
   }
   const known = knownKeys(path)
   const names = issue.keys.map((key) => [...path, key].join('.'))
-  const guesses = issue.keys.map((key) => guess(key, known, path))
-  return { option: names.join(', '), what: `there is no option ${names.join(', ')}`, hint: guesses.join(' ') }
-}
-
-function guess(key: string, known: readonly string[], path: readonly string[]): string {
-  const nearest = closest(key, known)
-  const isNear = distance(key.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, key.length / 3)
-  return isNear ? `did you mean ${[...path, nearest].join('.')}?` : `choose one of ${known.join(', ')}.`
+  const hints = issue.keys.map((key) => suggest(key, known, path))
+  return { option: names.join(', '), what: `there is no option ${names.join(', ')}`, hint: hints.join(' ') }
 }
 
 function knownKeys(path: readonly string[]): readonly string[] {
   const [group] = path
   if (group === 'timeouts') return ['proofMs', 'readyMs', 'graceMs', 'exitMs', 'teardownMs']
   if (group === 'report') return ['json']
+  if (group === 'allow') return ['argv', 'reason', 'until']
   return Object.keys(schema.shape)
 }

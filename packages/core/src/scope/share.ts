@@ -153,7 +153,8 @@ function isRuntime(need: object): need is NeededRuntime {
   return 'instance' in need
 }
 
-function isExternal(need: object): boolean {
+/** Whether it is one that Custody did not start: nothing waits for its end. */
+export function isExternal(need: object): boolean {
   return (need as { isExternal?: boolean }).isExternal === true
 }
 

@@ -9,7 +9,7 @@ import type { StartSpec } from '../options/start-spec.js'
 import { assertOpen } from './assert-open.js'
 import { placeOf } from './place-of.js'
 import type { Scope } from './scope.js'
-import { type Asker, share } from './share.js'
+import { type Asker, isExternal, share } from './share.js'
 import { timeLimits } from './time-limits.js'
 
 /** Where a runtime was asked for, and in which environment. */
@@ -28,7 +28,7 @@ export async function startIn<P extends string>(scope: Scope, given: StartSpec<P
   checkSpec(given as unknown as StartSpec)
   const asker = askerOf(scope, call)
   const needs = (given.needs ?? []).map((need) => ('instance' in need ? need : share(asker, need as Definition)))
-  const spec = { ...given, needs: (await Promise.all(needs)).filter((need) => !('isExternal' in need && need.isExternal)) }
+  const spec = { ...given, needs: (await Promise.all(needs)).filter((need) => !isExternal(need)) }
   const id = `${scope.id}.r${scope.nextNumber()}`
   const { env, signal } = call
   const runtime = await start(
