@@ -31,7 +31,12 @@ describeRunners('a process that a test leaves', (runner) => {
           await new Promise((resolve) => child.once('exit', resolve))
         })
         test('has a child that is just exiting', () => { spawn('sleep', ['0.3'], { stdio: 'ignore' }) })
-        test('has a helper that ends with its worker', () => { spawn('node', stay, { stdio: 'ignore' }).unref() })
+        test('has a helper that ends with its worker', () => {
+          // cat ends when nobody can write to it any more.
+          const helper = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
+          helper.unref()
+          helper.stdin.unref()
+        })
         test('starts a runtime', () => custody.start({ name: 'api', command: ['node', ...stay] }))
         describe('inside', () => {
           test('leaves a child too', async () => {

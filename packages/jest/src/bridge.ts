@@ -22,6 +22,9 @@ export function publishBridge(environment: JestEnvironment): void {
     runtimes: custody.runtimes,
     inspect: custody.inspect,
     retire: custody.retire,
+    allow: custody.allow,
+    inScope: custody.inScope,
+    configure: custody.configure,
     withEnv: withCallersEnv,
   })
   Object.defineProperty(environment.global, BRIDGE, { value: bridge, configurable: true })

@@ -18,7 +18,9 @@ export function withCustody<Base extends EnvironmentClass>(Environment: Base): B
       // What the constructor of the base starts belongs to this file already.
       if (run !== null) beginFile()
       super(config, context)
-      if (run !== null) attachSession(this, { ...run, project: config.projectConfig.id }, context.testPath)
+      if (run === null) return
+      const { displayName, id: project } = config.projectConfig
+      attachSession(this, { ...run, project, projectName: displayName?.name ?? '' }, context.testPath)
     }
   } as unknown as Base
 }

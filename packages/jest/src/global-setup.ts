@@ -1,12 +1,12 @@
 import type { Config } from '@jest/types'
-import { beginRun, endRun } from './main-run.js'
+import { beginRun, endRun, inSetup } from './main-run.js'
 import { callRootHook } from './root-hook.js'
 
 /** Jest's global setup: opens the run. The user's own follows. */
 export default async function setup(globalConfig: Config.GlobalConfig, projectConfig: Config.ProjectConfig): Promise<void> {
   await beginRun(globalConfig, projectConfig)
   try {
-    await callRootHook('rootGlobalSetup', globalConfig, projectConfig)
+    await inSetup(() => callRootHook('rootGlobalSetup', globalConfig, projectConfig))
   } catch (error) {
     // Jest does not call the global teardown then.
     await endRun()

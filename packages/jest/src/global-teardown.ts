@@ -10,7 +10,7 @@ export default async function teardown(globalConfig: Config.GlobalConfig, projec
   process.exitCode = 1
   const held = setInterval(() => {}, 2 ** 30)
   try {
-    const isWell = await endRun().finally(() => callRootHook('rootGlobalTeardown', globalConfig, projectConfig))
+    const isWell = await endRun(() => callRootHook('rootGlobalTeardown', globalConfig, projectConfig))
     if (isWell) process.exitCode = before
   } finally {
     clearInterval(held)

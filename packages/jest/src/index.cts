@@ -9,9 +9,12 @@ export type {
   ExecOptions,
   ExecResult,
   Inspection,
+  LeakPolicy,
   Ready,
   Receipt,
   StartSpec,
+  StartWidth,
+  TestAllowance,
   Verdict,
 } from '@custody/core/worker' with { 'resolution-mode': 'import' }
 export type { Custody, Definition, Namespace, OpenedNamespace, Runtime, ScopeMembers, Shared }
@@ -41,6 +44,23 @@ export const custody: Custody = {
   openNamespace(name) {
     return inside(() => openedOf(bridge().openNamespace(name)))
   },
+  allow: (allowance) => inside(() => bridge().allow(allowance)),
+  inScope: (width, run) => {
+    // What it throws is the test's own: it is not made anew.
+    let outcome: { value: ReturnType<typeof run> } | { error: unknown } | undefined
+    inside(() =>
+      bridge().inScope(width, () => {
+        try {
+          outcome = { value: run() as ReturnType<typeof run> }
+        } catch (error) {
+          outcome = { error }
+        }
+      }),
+    )
+    if (outcome === undefined || 'error' in outcome) throw outcome?.error
+    return outcome.value
+  },
+  configure: (options) => inside(() => bridge().configure(options)),
   ...membersOf(() => bridge()),
 }
 

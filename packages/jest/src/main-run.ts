@@ -1,4 +1,4 @@
-import { openRun, type Run } from '@custody/core'
+import { openRun, type Run, type RunEnd } from '@custody/core'
 import type { Config } from '@jest/types'
 import { type CustodyGlobals, custodyGlobals } from './base-runner.cjs'
 import { RUN_VARIABLE } from './run-in-worker.cjs'
@@ -7,6 +7,8 @@ interface MainState {
   run: Run | null
   /** Whether Jest watches: it calls setup and teardown for each of its runs. */
   isWatching: boolean
+  /** Whether this invocation leaves out tests of the suite. */
+  isPartial: boolean
   ending: Promise<boolean> | null
 }
 
@@ -15,7 +17,7 @@ const slot = Symbol.for('@custody/jest/main.1')
 /** Global setup and teardown may be loaded as two copies; what they share stands on `process`. */
 function mainState(): MainState {
   const shared = process as unknown as Record<symbol, MainState | undefined>
-  shared[slot] ??= { run: null, isWatching: false, ending: null }
+  shared[slot] ??= { run: null, isWatching: false, isPartial: true, ending: null }
   return shared[slot]
 }
 
@@ -24,6 +26,7 @@ export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig:
   const state = mainState()
   state.run ??= await openRun(custodyGlobals(projectConfig).options, globalConfig.rootDir)
   state.isWatching = globalConfig.watch || globalConfig.watchAll
+  state.isPartial = state.isWatching || leavesOut(globalConfig)
   state.ending = null
   process.env[RUN_VARIABLE] = JSON.stringify(state.run.handle)
   // A configuration may have the global setup alone. Nothing else tells then that the run has ended.
@@ -31,30 +34,60 @@ export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig:
   process.once('beforeExit', onBeforeExit)
 }
 
-/** Accounts for what no file has, and prints how the run went. Tells whether all is well. */
-export function endRun(): Promise<boolean> {
+/** Runs the user's global setup: what it starts is its own, and is judged after its teardown. */
+export function inSetup(setup: () => Promise<void>): Promise<void> {
+  return mainState().run?.setups.enter(setup) ?? setup()
+}
+
+/**
+ * Accounts for what no file has, and prints how the run went. Tells whether all is well.
+ * @param tearDown the user's own: it may remove what servers of the run have needed, and ends what their setup has started
+ */
+export function endRun(tearDown: () => Promise<void> = async () => {}): Promise<boolean> {
   const state = mainState()
   process.removeListener('beforeExit', onBeforeExit)
-  state.ending ??= end(state)
+  state.ending ??= end(state, tearDown)
   return state.ending
 }
 
-async function end(state: MainState): Promise<boolean> {
-  const { run } = state
-  if (run === null) return true
-  delete process.env[RUN_VARIABLE]
-  // What is kept for the next run needs its supervisor: in watch mode it ends with Jest.
-  const isKept = state.isWatching && (await run.hasKept())
-  if (!isKept) state.run = null
-  // Standard error: standard output belongs to `--json`.
-  try {
-    const { failures, text } = await run.settle({ isRerunNext: isKept })
-    if (text !== '') console.error(`\n${text}`)
-    for (const failure of failures) console.error(`\n${failure.name}: ${failure.message}`)
-    return failures.length === 0
-  } finally {
-    if (!isKept) await run.close()
+async function end(state: MainState, tearDown: () => Promise<void>): Promise<boolean> {
+  const { isPartial, run } = state
+  if (run === null) {
+    await tearDown()
+    return true
   }
+  delete process.env[RUN_VARIABLE]
+  let isWell = false
+  try {
+    // What is kept for the next run needs its supervisor: in watch mode it ends with Jest.
+    isWell = say(await run.settle({ isRerunNext: state.isWatching && (await run.hasKept()) }))
+  } finally {
+    try {
+      await tearDown()
+    } finally {
+      const isKept = state.isWatching && (await run.hasKept())
+      if (!isKept) {
+        state.run = null
+        isWell = say(await run.close({ isPartial })) && isWell
+      }
+    }
+  }
+  return isWell
+}
+
+/** To standard error: standard output belongs to `--json`. */
+function say({ failures, text }: RunEnd): boolean {
+  if (text !== '') console.error(`\n${text}`)
+  for (const { message, name, stack } of failures) console.error(`\n${stack ?? `${name}: ${message}`}`)
+  return failures.length === 0
+}
+
+/** Whether an invocation leaves out tests of the suite. */
+function leavesOut(config: Config.GlobalConfig): boolean {
+  const { bail, changedSince, findRelatedTests, nonFlagArgs, onlyChanged, onlyFailures, shard, testNamePattern } = config
+  return Boolean(
+    nonFlagArgs.length > 0 || bail || changedSince || findRelatedTests || onlyChanged || onlyFailures || shard || testNamePattern,
+  )
 }
 
 function onBeforeExit(): void {

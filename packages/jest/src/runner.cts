@@ -19,7 +19,11 @@ const run: TestFramework = async (globalConfig, config, environment, runtime, te
   const handle = currentRun()
   if (handle === null) return base(globalConfig, config, environment, runtime, testPath, ...rest)
   const { attachSession } = await import('./session.js')
-  const session = attachSession(environment, { ...handle, project: config.id }, testPath)
+  const session = attachSession(
+    environment,
+    { ...handle, project: config.id, projectName: config.displayName?.name ?? '' },
+    testPath,
+  )
   return session.watch({ config, globalConfig }, () => base(globalConfig, config, environment, runtime, testPath, ...rest))
 }
 

@@ -51,7 +51,7 @@ export class Session {
   readonly #tests = new Map<Circus.TestEntry, OpenTest>()
   /** The test of each attempt's scope: what it has left may be found when it has ended. */
   readonly #entryOf = new WeakMap<Scope, Circus.TestEntry>()
-  readonly #names = new WeakMap<Circus.TestEntry, string>()
+  readonly #titles = new WeakMap<Circus.TestEntry, string>()
   #current: OpenTest | null = null
   #hasFailed = false
   /** What the base runner came to, while the environment is still to be torn down. */
@@ -63,7 +63,11 @@ export class Session {
     // The runner has begun the file before its environment was made; an environment without our runner begins it here.
     this.#file = state.file !== null && state.file.birth.scope === null ? state.file : enterFile(run.id)
     state.runDirectory = run.options.markChildren ? run.directory : null
-    this.#scope = Scope.openFile(run, this.#file.birth, () => relative(run.root, testPath))
+    this.#scope = Scope.openFile(run, this.#file.birth, {
+      name: () => relative(run.root, testPath),
+      path: () => testPath,
+      separator: ' › ',
+    })
     publishBridge(environment)
     this.#patch(environment)
   }
@@ -153,22 +157,22 @@ export class Session {
     const attempt = Math.max(1, test.invocations)
     const known = this.#tests.get(test)
     if (known !== undefined && known.attempt === attempt) return known
-    const scope = this.#scope.openTest(() => this.#nameOf(test))
+    const scope = this.#scope.openTest(() => this.#titleOf(test))
     this.#entryOf.set(scope, test)
     const open: OpenTest = { attempt, scope, cell: { kind: 'attempt', birth: scope.birth, isOver: false } }
     this.#tests.set(test, open)
     return open
   }
 
-  #nameOf(test: Circus.TestEntry): string {
-    let name = this.#names.get(test)
-    if (name === undefined) {
+  #titleOf(test: Circus.TestEntry): string {
+    let title = this.#titles.get(test)
+    if (title === undefined) {
       const names = [test.name]
       for (let block = test.parent; block.parent !== undefined; block = block.parent) names.unshift(block.name)
-      name = `${this.#scope.name} › ${names.join(' › ')}`
-      this.#names.set(test, name)
+      title = names.join(' › ')
+      this.#titles.set(test, title)
     }
-    return name
+    return title
   }
 
   #capture(test: Circus.TestEntry): Promise<void> | undefined {
@@ -201,13 +205,20 @@ export class Session {
   async #endFile(): Promise<Settlement> {
     const left = [...this.#tests.values()].filter(({ scope }) => !scope.isOver && !scope.isIdle)
     const settlements = await Promise.all(left.map(({ scope }) => scope.settle({ hasFailed: this.#hasFailed })))
-    settlements.push(await this.#scope.settle({ hasFailed: this.#hasFailed }))
+    settlements.push(await this.#scope.settle({ hasFailed: this.#hasFailed, isWhole: this.#isWhole }))
     this.#file.isOver = true
     return {
       receipts: settlements.flatMap(({ receipts }) => receipts),
       failures: settlements.flatMap(({ failures }) => failures),
       late: settlements.flatMap(({ late }) => late),
     }
+  }
+
+  /** Whether each of its tests has run and passed. */
+  get #isWhole(): boolean {
+    if (this.#outcome === null || 'error' in this.#outcome) return false
+    const { testResults } = this.#outcome.result
+    return testResults.length > 0 && testResults.every(({ status }) => status === 'passed')
   }
 
   /** Makes tests red that have ended, in the result that Jest is going to print. Gives back what has no test there. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CustodyOptions, type RunHandle, readOptions } from '@custody/core'
 import type { TestProject } from 'vitest/node'
@@ -5,6 +6,7 @@ import { joinRun, leaveRun } from './managed-run.js'
 import './provided.js'
 import CustodyReporter from './reporter.js'
 
+const globalSetup = fileURLToPath(import.meta.url)
 const runner = fileURLToPath(new URL('./runner.js', import.meta.url))
 
 /**
@@ -17,6 +19,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Vitest has called the reporters' start before the first setup.
   managed.isSettled = false
   for (const each of vitest.projects) manage(each, managed.run.handle)
+  managed.run.setups.watch(laterSetups(project))
   // A change of the configuration file brings fresh reporters to the same Vitest: what is there is asked, no mark on Vitest.
   const { reporters } = vitest as unknown as { reporters: unknown[] }
   if (!reporters.some((reporter) => reporter instanceof CustodyReporter && reporter.managed === managed)) {
@@ -25,12 +28,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return () => leaveRun(vitest, managed)
 }
 
+/** The user's own that are torn down before this one: what others have started may live on when ours looks. */
+function laterSetups({ config }: TestProject): string[] {
+  const setups = [config.globalSetup ?? []].flat().map((setup) => resolve(config.root, setup))
+  const own = setups.findIndex((setup) => setup === globalSetup || setup.includes('@custody/vitest/global-setup'))
+  return setups.slice(own + 1)
+}
+
 function manage(project: TestProject, run: RunHandle): void {
   const { config } = project
   if (config.browser?.enabled || config.mode === 'benchmark' || config.runner === runner) return
   const options = optionsOf(project)
   project.provide('@custody/vitest', {
-    run: { ...run, project: project.name, ...(options && { options: readOptions(options) }) },
+    run: { ...run, project: project.name, projectName: project.name, ...(options && { options: readOptions(options) }) },
     baseRunner: config.runner ?? null,
   })
   config.runner = runner

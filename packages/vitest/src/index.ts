@@ -6,6 +6,7 @@ export {
   type ExecOptions,
   type ExecResult,
   type Inspection,
+  type LeakPolicy,
   type Namespace,
   type OpenedNamespace,
   type Ready,
@@ -13,5 +14,7 @@ export {
   type Runtime,
   type Shared,
   type StartSpec,
+  type StartWidth,
+  type TestAllowance,
   type Verdict,
 } from '@custody/core/worker'

@@ -1,4 +1,4 @@
-import { openRun, type Run } from '@custody/core'
+import { openRun, type Run, type RunEnd } from '@custody/core'
 import type { Vitest } from 'vitest/node'
 
 /** The run of one Vitest instance. Its projects set it up one by one and share it. */
@@ -47,7 +47,16 @@ export async function leaveRun(vitest: Vitest, managed: ManagedRun): Promise<voi
   // What was kept for the next run ends now.
   if (managed.isWatching) managed.isSettled = false
   await settleRun(managed, { isLast: true })
-  await managed.run.close()
+  await say(() => managed.run.close({ isPartial: isPartial(vitest) }))
+}
+
+/** Whether this invocation leaves out tests of the suite. */
+function isPartial(vitest: Vitest): boolean {
+  const { bail, changed, project, related, shard, testNamePattern } = vitest.config
+  // The types keep the filters of the command line to themselves.
+  const { filenamePattern } = vitest as unknown as { filenamePattern?: string[] }
+  const names = [filenamePattern, project, related].flat().filter((each) => each !== undefined)
+  return Boolean(names.length > 0 || changed || shard || testNamePattern || bail)
 }
 
 /**
@@ -57,10 +66,14 @@ export async function leaveRun(vitest: Vitest, managed: ManagedRun): Promise<voi
 export async function settleRun(managed: ManagedRun, { isLast }: { isLast: boolean }): Promise<void> {
   if (managed.isSettled) return
   managed.isSettled = true
+  await say(() => managed.run.settle({ isRerunNext: managed.isWatching && !isLast }))
+}
+
+async function say(end: () => Promise<RunEnd>): Promise<void> {
   try {
-    const { failures, text } = await managed.run.settle({ isRerunNext: managed.isWatching && !isLast })
+    const { failures, text } = await end()
     if (text !== '') console.error(`\n${text}`)
-    for (const failure of failures) console.error(`\n${failure.name}: ${failure.message}`)
+    for (const { message, name, stack } of failures) console.error(`\n${stack ?? `${name}: ${message}`}`)
     if (failures.length > 0) process.exitCode = 1
   } catch (error) {
     process.exitCode = 1

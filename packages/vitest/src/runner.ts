@@ -5,8 +5,10 @@ import {
   CustodyError,
   enterCell,
   enterFile,
+  type FileNames,
   markChildren,
   type RunHandle,
+  type RunnersVerdict,
   Scope,
   type Settlement,
 } from '@custody/core/worker'
@@ -14,7 +16,7 @@ import { inject, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite 
 import { loadBaseRunner, type RunnerClass, type RunnerHooks } from './base-runner.js'
 import { HeldUpdates } from './held-updates.js'
 import type { Provided } from './provided.js'
-import { fail, fullName, hasFailed, isFile, markFailed } from './tasks.js'
+import { fail, hasFailed, isFile, isWhole, markFailed, titleOf } from './tasks.js'
 
 const provided = providedOrThrow()
 const run: RunHandle = { ...provided.run, slot: process.env['VITEST_POOL_ID'] ?? '0' }
@@ -105,7 +107,7 @@ class CustodyRunner extends Base {
     beginAttempt(test, open)
     enterCell(open.attempt, isConcurrent(test))
     // It is tried again because it has failed.
-    return settleAttempt(test, open, ended, options.retry > 0).then(() => super.onBeforeTryTask?.(test, options))
+    return settleAttempt(test, open, ended, { hasFailed: options.retry > 0 }).then(() => super.onBeforeTryTask?.(test, options))
   }
 
   override onTaskFinished(test: RunnerTestCase): unknown {
@@ -142,18 +144,22 @@ function openFile(file: RunnerTestFile): OpenFile {
   let open = openFiles.get(file)
   if (open === undefined) {
     const cell = enterFile(run.id)
-    open = { cell, scope: Scope.openFile(run, cell.birth, () => file.name), tests: new Map() }
+    open = { cell, scope: Scope.openFile(run, cell.birth, namesOf(file)), tests: new Map() }
     openFiles.set(file, open)
   }
   state.file = open.cell
   return open
 }
 
+function namesOf(file: RunnerTestFile): FileNames {
+  return { name: () => file.name, path: () => file.filepath, separator: ' > ' }
+}
+
 function openTest(test: RunnerTestCase): OpenTest {
   const file = openFile(test.file)
   let open = file.tests.get(test)
   if (open === undefined) {
-    const scope = file.scope.openTest(() => fullName(test))
+    const scope = file.scope.openTest(() => titleOf(test))
     const attempt: Cell = { kind: 'attempt', birth: scope.birth, isOver: false }
     testOf.set(scope, test)
     open = { cell: new TaskCell(scope.birth, test), attempt, scope, settlements: [], hasBegun: false }
@@ -163,7 +169,7 @@ function openTest(test: RunnerTestCase): OpenTest {
 }
 
 function beginAttempt(test: RunnerTestCase, open: OpenTest): void {
-  open.scope = openFile(test.file).scope.openTest(() => fullName(test))
+  open.scope = openFile(test.file).scope.openTest(() => titleOf(test))
   testOf.set(open.scope, test)
   open.attempt = { kind: 'attempt', birth: open.scope.birth, isOver: false }
 }
@@ -172,9 +178,9 @@ async function settleAttempt(
   test: RunnerTestCase,
   open: OpenTest,
   scope: Scope,
-  hasAttemptFailed: boolean = hasFailed(test),
+  verdict: RunnersVerdict = { hasFailed: hasFailed(test) },
 ): Promise<void> {
-  if (!scope.isIdle) open.settlements.push(await scope.settle({ hasFailed: hasAttemptFailed }))
+  if (!scope.isIdle) open.settlements.push(await scope.settle(verdict))
 }
 
 /** Ends a test: what it and its earlier attempts left unproven makes it red. */
@@ -205,7 +211,7 @@ function settleBeforeBail(runner: RunnerHooks): void {
       open.cell.isOver = true
       open.attempt.isOver = true
       openFile(test.file).tests.delete(test)
-      void open.scope.settle({ hasFailed: false })
+      void open.scope.settle({ hasFailed: hasFailed(test) })
       return inner?.call(runner, test)
     }
   let current: AfterRunTask | undefined
@@ -224,7 +230,10 @@ async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<vo
   const { cell, scope, tests } = openFile(file)
   const skipped: CustodyError[] = []
   for (const [test, open] of tests) skipped.push(...(await settleSkipped(test, open)))
-  const settlement = await scope.settle({ hasFailed: hasFailed(file) || skipped.length > 0 })
+  const settlement = await scope.settle({
+    hasFailed: hasFailed(file) || skipped.length > 0,
+    isWhole: isWhole(file),
+  })
   const failures = [...skipped, ...settlement.failures]
   cell.isOver = true
   const holder = holders.get(runner)
@@ -258,7 +267,7 @@ async function settleSkipped(test: RunnerTestCase, open: OpenTest): Promise<Cust
   openFile(test.file).tests.delete(test)
   open.cell.isOver = true
   open.attempt.isOver = true
-  await settleAttempt(test, open, open.scope)
+  await settleAttempt(test, open, open.scope, { hasFailed: hasFailed(test), isSkipped: true })
   return open.settlements.flatMap(({ failures }) => failures)
 }
 

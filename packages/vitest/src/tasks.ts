@@ -6,10 +6,19 @@ export function isFile(suite: RunnerTestSuite): suite is RunnerTestFile {
 }
 
 /** The names of a test and of the suites around it, as Vitest prints them. */
-export function fullName(test: RunnerTestCase): string {
+export function titleOf(test: RunnerTestCase): string {
   const names = [test.name]
   for (let suite = test.suite; suite !== undefined && !isFile(suite); suite = suite.suite) names.unshift(suite.name)
-  return `${test.file.name} > ${names.join(' > ')}`
+  return names.join(' > ')
+}
+
+/** Whether each test of a file has run and passed. */
+export function isWhole(file: RunnerTestFile): boolean {
+  const hasPassed = (task: RunnerTask): boolean =>
+    'tasks' in task
+      ? task.result?.state !== 'fail' && task.tasks.every(hasPassed)
+      : task.mode === 'run' && task.result?.state === 'pass'
+  return hasPassed(file)
 }
 
 export function hasFailed(task: RunnerTask): boolean {

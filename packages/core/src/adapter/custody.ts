@@ -5,6 +5,8 @@ import type { ExecOptions, ExecResult } from '../launch/exec.js'
 import type { Runtime, Shared } from '../launch/started-runtime.js'
 import { captureSite } from '../namespace/birth.js'
 import type { Namespace } from '../namespace/namespace.js'
+import { checkAllowance, checkFileOptions } from '../options/check-allowance.js'
+import type { LeakPolicy, TestAllowance } from '../options/options.js'
 import type { StartSpec } from '../options/start-spec.js'
 import type { Inspection } from '../provenance/inspection.js'
 import { leadTo } from '../report/stack-of-site.js'
@@ -12,8 +14,10 @@ import type { Receipt } from '../retire/receipt.js'
 import { assertOpen } from '../scope/assert-open.js'
 import type { Scope } from '../scope/scope.js'
 import type { CallPlace } from '../scope/start-in-scope.js'
+import { writeExemption } from '../supervisor/write-exemption.js'
 import { callersEnv } from './callers-env.js'
 import { currentScope } from './current-scope.js'
+import { runInWidth, type StartWidth } from './run-in-width.js'
 
 /** What one scope can do. */
 export interface ScopeMembers {
@@ -63,6 +67,23 @@ export interface Custody extends ScopeMembers {
    * @throws CUSTODY_NAMESPACE_TAKEN when this scope has opened one of that name already
    */
   openNamespace(name: string): OpenedNamespace
+  /**
+   * Declares a process, born in this scope, that may be alive when it is judged. It is listed at the end of the run. A name here spares,
+   * it never selects.
+   * @throws CUSTODY_INVALID_OPTION, CUSTODY_SCOPE_ENDED
+   */
+  allow(allowance: TestAllowance): void
+  /**
+   * Runs a function, and has what starts inside of it belong to the file, or end with the run: for what the first test starts that needs
+   * it, and others use too. A worker is the place in the pool.
+   * @throws CUSTODY_INVALID_OPTION, CUSTODY_SCOPE_ENDED
+   */
+  inScope<T>(width: StartWidth, run: () => T): T
+  /**
+   * Sets what happens to what the tests of this file leave. At its top level, or in its hooks for the whole file.
+   * @throws CUSTODY_INVALID_OPTION
+   */
+  configure(options: { readonly leaks: LeakPolicy }): void
 }
 
 /** Checks the type of a definition, and gives it back: for a module of its own that several files import. */
@@ -76,7 +97,20 @@ export const custody: Custody = {
     return currentScope('read namespace').namespace
   },
   openNamespace(name) {
-    return asOpened(openSibling(currentScope('openNamespace'), name))
+    const scope = currentScope('openNamespace')
+    return asOpened(openSibling(scope.kind === 'wide' && scope.file !== null ? scope.file : scope, name))
+  },
+  allow(allowance) {
+    declare(currentScope('allow'), checkAllowance(allowance))
+  },
+  inScope(width, run) {
+    return runInWidth(currentScope('inScope'), width, run)
+  },
+  configure(options) {
+    const scope = currentScope('configure')
+    const leaks = checkFileOptions(options)
+    if (scope.kind !== 'file') throw notOfFile(scope)
+    scope.leaks = leaks
   },
   ...membersOf((verb) => currentScope(verb)),
 }
@@ -139,6 +173,25 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
       }),
   }
   return members
+}
+
+/** What tells by its words is also told to whoever ends the run: a worker may not live to say it. */
+function declare(scope: Scope, allowance: TestAllowance): void {
+  scope.allowances.push(allowance)
+  const { argv, reason, until } = allowance
+  if (argv === undefined || until === 'run') return
+  writeExemption(scope.run.directory, { type: 'allowed', scope: scope.id, allowance: { argv, reason, until } })
+}
+
+function notOfFile({ name }: Scope): CustodyError {
+  return new CustodyError(
+    'CUSTODY_INVALID_OPTION',
+    `Could not configure ${name}: it is a test, and this is for its whole file.`,
+    {
+      hint: 'call it at the top level of the file, or in beforeAll.',
+      facts: { option: 'configure', scope: name },
+    },
+  )
 }
 
 function openSibling(scope: Scope, name: string): Scope {

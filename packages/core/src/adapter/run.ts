@@ -1,10 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import {
   baseDirectory,
   CustodyError,
-  clock,
-  Deadline,
   ensurePrivateDirectory,
   NAMESPACE_VARIABLE,
   ownIdentity,
@@ -12,31 +10,22 @@ import {
   temporaryBaseDirectory,
 } from '@custody/runtime/internals'
 import { dir as makeDirectory } from 'tmp-promise'
-import { captureRegistry } from '../locators/capture.js'
-import { isOfRuntime, newRunId } from '../namespace/namespace-id.js'
+import { shareBaseline } from '../leaks/shared-baseline.js'
+import { newRunId } from '../namespace/namespace-id.js'
 import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
-import { formatSummary, type Summary, summarize } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
-import { teardownFailed } from '../scope/scope.js'
-import { accountFor, applyPolicy, settleLocators } from '../scope/settle-locators.js'
-import { apply, settleEnded } from '../scope/settle-started.js'
-import { timeLimits } from '../scope/time-limits.js'
+import { apply } from '../scope/settle-started.js'
 import { sweepDeadRuns } from '../supervisor/dead-runs.js'
 import type { Level } from '../supervisor/means.js'
-import type { Swept } from '../supervisor/protocol.js'
 import { RunSupervisor } from '../supervisor/run-supervisor.js'
+import { readBaseline } from './baseline-file.js'
 import { EagerRuntimes } from './eager-runtimes.js'
+import { GlobalSetups } from './global-setups.js'
 import { LogStreams } from './log-streams.js'
 import { readOptions } from './read-options.js'
-
-/** How a run ended. */
-export interface RunEnd {
-  readonly summary: Summary
-  /** For people; empty when nothing was started. */
-  readonly text: string
-  /** What makes the run red that no file or test could say. */
-  readonly failures: readonly CustodyError[]
-}
+import { type RunEnd, RunReport } from './run-report.js'
+import { settleBaseline } from './settle-baseline.js'
+import { settleLast, settleRest } from './settle-rest.js'
 
 /** One invocation of a runner, in its main process. */
 export interface Run {
@@ -46,10 +35,16 @@ export interface Run {
    * @param isRerunNext whether what is kept for the next run of a watch mode goes on
    */
   settle(options?: { readonly isRerunNext: boolean }): Promise<RunEnd>
+  /** What the users' global setups start. */
+  readonly setups: GlobalSetups
   /** Whether something was started that goes on from one run of a watch mode to the next. */
   hasKept(): Promise<boolean>
-  /** Removes what the run kept on disk, apart from directories that are kept for people. */
-  close(): Promise<void>
+  /**
+   * Judges what the global setups have left, when they have been torn down, and removes what the run kept on disk, apart from directories
+   * that are kept for people.
+   * @param isPartial whether the run has left out tests of the suite
+   */
+  close(options?: { readonly isPartial: boolean }): Promise<RunEnd>
 }
 
 /**
@@ -60,6 +55,7 @@ export interface Run {
  */
 export async function openRun(options: unknown, root: string): Promise<Run> {
   const resolved = readOptions(options)
+  const baseline = readBaseline(root)
   const mostLevel = readMostLevel(process.env['CUSTODY_LEVEL'])
   const [base, storageBase] = [shortBaseDirectory(), temporaryBaseDirectory()]
   const directory = await newDirectory(base)
@@ -74,10 +70,13 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     runner,
     root,
     project: '',
+    projectName: '',
     slot: '0',
     mostLevel,
     options: resolved,
+    hasBaseline: baseline !== null,
   }
+  if (baseline !== null) shareBaseline(directory, baseline)
   const supervisor = RunSupervisor.start(directory, {
     ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, group: null, storage, root, mostLevel },
     ...{ allow: resolved.allow, isSwept: resolved.leaks !== 'off' },
@@ -92,9 +91,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
         told.map((text) => ({ type: 'warning', text })),
       ),
     )
-  const isKept = (events: readonly RunEvent[]) => events.some(({ type }) => type === 'kept')
-  let told = 0
-
+  const report = new RunReport(handle)
   const streams = new LogStreams((text) => void process.stderr.write(text))
   supervisor.link.then(
     (link) => streams.followAll(link),
@@ -102,36 +99,40 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     () => {},
   )
   let eager: EagerRuntimes | null = null
+  const setups = new GlobalSetups(handle)
+  let going = 0
 
   const run: Run = {
     handle,
+    setups,
     async settle({ isRerunNext } = { isRerunNext: false }) {
-      const failures = await settleRest(handle, supervisor, isRerunNext)
+      const settled = await settleRest(handle, supervisor, setups, isRerunNext)
+      going = settled.going
+      const failures = [...settled.failures]
       // By now the supervisor has told of all exits.
       const warnings: RunEvent[] = []
       for (const exit of eager?.findExits() ?? []) apply(resolved.unexpectedExit, exit, warnings, failures)
       writeEvents(directory, warnings)
       streams.flush()
       await deadRuns
-      // In watch mode each re-run tells of its own.
-      const events = readEvents(directory).slice(told)
-      told += events.length
-      const summary = summarize(events)
-      const { json } = resolved.report
-      if (json !== null) writeReport(resolve(root, json), { version: 1, summary, events })
-      return { summary, text: formatSummary(events), failures }
+      return report.tellRun(failures)
     },
-    hasKept: () => supervisor.hasKept(),
-    async close() {
+    hasKept: async () => (await supervisor.hasKept()) || going > 0,
+    async close({ isPartial } = { isPartial: true }) {
       eager?.forget()
       await deadRuns
-      await supervisor.end()
+      const { failures, isLingering } = await settleLast(handle, setups)
+      const baselineLine = baseline === null ? null : settleBaseline(baseline, readEvents(directory), { isPartial, root })
+      const end = report.tellRest(failures, baselineLine)
+      setups.close()
+      const paths = pathsToRemove(handle)
+      if (isLingering) await supervisor.linger(paths)
+      else {
+        await supervisor.end()
+        for (const path of paths) rmSync(path, { recursive: true, force: true })
+      }
       streams.end()
-      if (!isKept(readEvents(directory))) rmSync(storage, { recursive: true, force: true })
-      if (directory !== storage) rmSync(directory, { recursive: true, force: true })
-      // What is kept stands among them when both are one directory.
-      for (const name of readdirSafely(directory))
-        if (name !== 'ns') rmSync(`${directory}/${name}`, { recursive: true, force: true })
+      return end
     },
   }
   try {
@@ -153,58 +154,14 @@ function readMostLevel(given: string | undefined): Level {
   })
 }
 
-/** Ends what was for the whole run, and what a file could not: its worker may have died before. */
-async function settleRest(run: RunHandle, supervisor: RunSupervisor, isRerunNext: boolean): Promise<CustodyError[]> {
-  const started = settleEnded(await supervisor.settle(isRerunNext), run.options, null)
-  writeEvents(run.directory, started.events)
-  const loss = await supervisor.findLoss()
-  const accounted = new Set<string>()
-  for (const event of readEvents(run.directory)) {
-    if (event.type === 'receipt') accountFor(event.receipt, event.instance, accounted)
-  }
-  const starter = { kind: 'run', name: 'the run', sites: [] }
-  const settler = { id: run.id, starterOf: () => starter, run, accounted }
-  // What runs inside of a started runtime ends with that.
-  const locators = () => captureRegistry(run.directory, run.id).filter(({ namespace }) => !isOfRuntime(namespace))
-  const look = () => ({ locators: locators(), cutShort: [] })
-  const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
-  const { faults, findings } = await settleLocators(settler, null, look, time)
-  const { events, failures } = applyPolicy(findings, run.options)
-  const swept = await supervisor.sweep()
-  const reached = await supervisor.means()
-  if (reached !== null && (events.length > 0 || readEvents(run.directory).length > 0)) events.push({ type: 'level', ...reached })
-  events.push(...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command }) as const))
-  writeEvents(run.directory, events)
-  return [
-    ...(loss === null ? [] : [supervisorLost(loss)]),
-    ...started.failures,
-    ...failures,
-    ...faults.map((fault) => teardownFailed(starter, 'settle', fault)),
-    ...swept.filter(({ isAlive }) => isAlive).map(stillAlive),
-  ]
-}
-
-function stillAlive({ command, identity }: Swept): CustodyError {
-  const observed = `Could not end pid ${identity.pid}, which was born in this run: ${command.join(' ')}`
-  return new CustodyError('CUSTODY_NOT_STOPPED', observed, {
-    hint: 'it does not even obey SIGKILL: it may wait for a device or a file system.',
-    facts: { identity, command },
-  })
-}
-
-function supervisorLost(loss: string): CustodyError {
-  return new CustodyError(
-    'CUSTODY_SUPERVISOR_LOST',
-    `Could not keep custody to the end of this run: the supervisor is gone: ${loss}.`,
-    {
-      hint: 'what it had started was ended by the runner; see who ended the supervisor.',
-      facts: { loss },
-    },
-  )
-}
-
-function readdirSafely(directory: string): string[] {
-  return existsSync(directory) ? readdirSync(directory) : []
+/** All that the run has on disk, apart from directories that are kept for people. */
+function pathsToRemove({ directory, storage }: RunHandle): string[] {
+  const isKept = readEvents(directory).some(({ type }) => type === 'kept')
+  if (!isKept) return [...new Set([storage, directory])]
+  // What is kept stands among them when both are one directory.
+  return directory === storage
+    ? readdirSync(directory).flatMap((name) => (name === 'ns' ? [] : join(directory, name)))
+    : [directory]
 }
 
 /** Longest path below the base directory that must be a socket's: `/XXXXXX/s/<16 digits>.sock`, in bytes. */
@@ -221,9 +178,4 @@ async function newDirectory(base: string): Promise<string> {
   ensurePrivateDirectory(base)
   const { path } = await makeDirectory({ tmpdir: realpathSync.native(base), template: 'XXXXXX', mode: 0o700, keep: true })
   return path
-}
-
-function writeReport(path: string, report: unknown): void {
-  mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`)
 }

@@ -69,6 +69,10 @@ export interface BirthState {
   /** What this process itself was marked with: its children inherit it and get their own instead. */
   readonly inherited: string | undefined
   isMarking: boolean
+  /** Who is to know of a process that code of a test starts when its file has ended. */
+  onStray: ((birth: Birth, site: SpawnSite) => void) | null
+  /** In the runner's main process: what global setups start, told by the place. All else there is the runner's. */
+  setup: { readonly cell: Cell; accepts(site: SpawnSite): boolean } | null
   /** How many spawns of Custody's own are being made: they are nobody's. */
   ownSpawns: number
 }
@@ -90,6 +94,8 @@ export function birthState(): BirthState {
     runDirectory: null,
     inherited: process.env[VARIABLE],
     isMarking: false,
+    onStray: null,
+    setup: null,
     ownSpawns: 0,
   }
   return shared[slot]
@@ -248,12 +254,16 @@ interface Born {
 
 /** Notes a birth in the current scope; null where there is none. Must not throw: it runs inside of spawn. */
 function beBorn(below: AnyFunction): Born | null {
-  const { ownSpawns, runDirectory } = birthState()
-  const cell = currentCell()
-  if (cell === null || ownSpawns > 0) return null
+  const { onStray, ownSpawns, runDirectory, setup } = birthState()
+  if (ownSpawns > 0) return null
+  const current = currentCell()
+  if (current === null && setup === null) return null
+  const site = captureSite(below)
+  const cell = current ?? (setup?.accepts(site) ? setup.cell : null)
+  if (cell === null) return null
   const { birth, isOver } = cell
   for (let each: Birth | null = birth; each !== null; each = each.above) each.spawned++
-  const site = captureSite(below)
+  if (isOver) onStray?.(birth, site)
   if (birth.sites.length < MAX_SITES) birth.sites.push(site)
   return { birth, site, isLate: isOver, mark: runDirectory === null ? null : `${birth.id}:${runDirectory}` }
 }

@@ -16,6 +16,21 @@ export interface Allowance {
   readonly until: 'scope' | 'run' | 'forever'
 }
 
+/** One that a test or a file declares for what it starts. A name spares here, it never selects. */
+export type TestAllowance = Omit<Allowance, 'argv'> &
+  (
+    | { readonly argv: Allowance['argv']; readonly match?: never }
+    /** Tells by the command line: a pattern for its words with spaces between them, or a function. */
+    | { readonly match: RegExp | ((argv: readonly string[]) => boolean); readonly argv?: never }
+  )
+
+/** What counts for some files instead of `leaks`. */
+export interface LeakOverride {
+  /** Globs, relative to the project's root. */
+  readonly files: string | readonly string[]
+  readonly leaks: LeakPolicy
+}
+
 /** Options as a user writes them. */
 export interface CustodyOptions {
   /**
@@ -47,6 +62,12 @@ export interface CustodyOptions {
    */
   leaks?: LeakPolicy
   /**
+   * What counts instead of `leaks` for the files that a glob fits; of several the last one. A file comes before with
+   * `custody.configure`, and so does `CUSTODY_LEAKS`.
+   * @default []
+   */
+  overrides?: readonly LeakOverride[]
+  /**
    * When it is judged: at the end of the test's file, or of the test itself.
    * @default 'file'
    */
@@ -61,6 +82,11 @@ export interface CustodyOptions {
    * @default true
    */
   commonHelpers?: boolean
+  /**
+   * Whether the message of a leak lists the open files and the sockets of the process.
+   * @default false
+   */
+  explain?: boolean
   /**
    * Where locators may lie besides the registry: globs, absolute or relative to the namespace's directory.
    * @default []
@@ -144,9 +170,11 @@ export interface ResolvedOptions {
   readonly forced: Policy
   readonly unexpectedExit: Policy
   readonly leaks: LeakPolicy
+  readonly overrides: readonly { readonly files: readonly string[]; readonly leaks: LeakPolicy }[]
   readonly leakScope: 'file' | 'test'
   readonly allow: readonly Allowance[]
   readonly commonHelpers: boolean
+  readonly explain: boolean
   readonly locators: readonly string[]
   readonly keep: 'never' | 'on-failure' | 'always'
   readonly markChildren: boolean

@@ -18,6 +18,16 @@ const schema = z.strictObject({
   forced: policy.default('warn'),
   unexpectedExit: policy.default('fail'),
   leaks: z.enum(['fail', 'warn', 'off']).default('fail'),
+  overrides: z
+    .array(
+      z.strictObject({
+        files: z
+          .union([z.string().min(1), z.array(z.string().min(1)).min(1)], 'Invalid input: expected a glob or a list of globs')
+          .transform((files) => [files].flat()),
+        leaks: z.enum(['fail', 'warn', 'off']),
+      }),
+    )
+    .default([]),
   leakScope: z.enum(['file', 'test']).default('file'),
   allow: z
     .array(
@@ -29,6 +39,7 @@ const schema = z.strictObject({
     )
     .default([]),
   commonHelpers: z.boolean().default(true),
+  explain: z.boolean().default(false),
   locators: z.array(z.string().min(1)).default([]),
   keep: z.enum(['never', 'on-failure', 'always']).default('on-failure'),
   markChildren: z.boolean().default(true),
@@ -67,7 +78,8 @@ const schema = z.strictObject({
 export function parseOptions(options: unknown, env: Readonly<Record<string, string | undefined>> = process.env): ResolvedOptions {
   // The variable comes before what is written.
   const leaks = env['CUSTODY_LEAKS'] || undefined
-  const given = leaks !== undefined && isObject(options ?? {}) ? { ...(options as object | null), leaks } : (options ?? {})
+  const forAll = leaks === undefined ? {} : { leaks, overrides: [] }
+  const given = isObject(options ?? {}) ? { ...(options as object | null), ...forAll } : options
   const parsed = schema.safeParse(given)
   const streamed = (env['CUSTODY_LOGS'] ?? '').split(',').map((name) => name.trim())
   if (parsed.success) return { ...parsed.data, streamed: streamed.filter(Boolean) }
@@ -98,6 +110,7 @@ function knownKeys(path: readonly string[]): readonly string[] {
   const [group] = path
   if (group === 'timeouts') return ['proofMs', 'readyMs', 'graceMs', 'exitMs', 'teardownMs']
   if (group === 'report') return ['json']
+  if (group === 'overrides') return ['files', 'leaks']
   if (group === 'allow') return ['argv', 'reason', 'until']
   return Object.keys(schema.shape)
 }

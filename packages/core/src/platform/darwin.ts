@@ -14,7 +14,8 @@ export const darwin: Platform = {
   },
 
   readLastPid: () => null,
-  describeProcess: () => ({ ageMs: null, cwd: null, listensOn: [] }),
+  describeProcess: () => ({ ageMs: null, cwd: null, listensOn: [], parent: null, output: null }),
+  listOpen: () => ({ files: [], sockets: [] }),
   listChildren: () => null,
 
   readInitialVariable(pid, name) {

@@ -26,6 +26,17 @@ export interface ProcessDescription {
   readonly cwd: string | null
   /** Addresses of TCP sockets. */
   readonly listensOn: readonly string[]
+  readonly parent: number | null
+  /** The file that its standard output, or else its standard error, goes to; also where it can be read when its name is gone. */
+  readonly output: { readonly path: string; readonly readable: string } | null
+}
+
+/** What a process has open, for people. */
+export interface OpenThings {
+  /** Paths of files, without those that are only mapped. */
+  readonly files: readonly string[]
+  /** One for each socket: where it listens, or its two ends. */
+  readonly sockets: readonly string[]
 }
 
 /** What the core asks of an operating system. Everything here is read from the kernel, and nothing of it is a name, a port or a file. */
@@ -55,6 +66,8 @@ export interface Platform {
   holdsSocket(pid: number, sockets: readonly number[]): boolean | null
   /** What a process looks like, for people. */
   describeProcess(pid: number): ProcessDescription
+  /** What a process has open, for people; empty where it is not known. */
+  listOpen(pid: number): OpenThings
   /** The command line of a process, for people; empty when it is not known. */
   readCommand(pid: number): readonly string[]
   /** Whether a process with the first start time is older, or null where start times have no order. */

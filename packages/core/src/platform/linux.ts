@@ -79,11 +79,22 @@ export const linux: Platform = {
   },
 
   describeProcess(pid) {
-    const start = readProcess(pid)?.start
+    const { parent = null, start } = readProcess(pid) ?? {}
     const uptime = readOrNull(() => readFileSync('/proc/uptime', 'latin1'))
     // Ticks of which a second has a hundred on every system that Node runs on.
     const ageMs = start === undefined || uptime === null ? null : Number(uptime.split(' ')[0]) * 1_000 - Number(start) * 10
-    return { ageMs, cwd: readOrNull(() => readlinkSync(`/proc/${pid}/cwd`)), listensOn: listAddresses(pid) }
+    const listensOn = listSockets(pid).flatMap(({ isListening, local }) => (isListening && !local.startsWith('/') ? local : []))
+    const cwd = readOrNull(() => readlinkSync(`/proc/${pid}/cwd`))
+    return { ageMs, cwd, listensOn, parent, output: outputOf(pid, 1) ?? outputOf(pid, 2) }
+  },
+
+  listOpen(pid) {
+    const links = linksOf(pid)
+    const files = links.filter((link) => link.startsWith('/') && !link.startsWith('/dev/'))
+    const sockets = listSockets(pid).map(({ isListening, local, remote }) =>
+      isListening ? `listens on ${local}` : remote === null ? local : `${local} to ${remote}`,
+    )
+    return { files: [...new Set(files)], sockets: [...new Set(sockets)] }
   },
 
   readCommand(pid) {
@@ -114,18 +125,42 @@ function readLine(path: string): string {
   }
 }
 
-/** The addresses on which a process listens. */
-function listAddresses(pid: number): string[] {
+/** A regular file that a descriptor leads to. */
+function outputOf(pid: number, descriptor: number): { path: string; readable: string } | null {
+  const readable = `/proc/${pid}/fd/${descriptor}`
+  const path = readOrNull(() => (statSync(readable).isFile() ? readlinkSync(readable) : null))
+  return path === null ? null : { path, readable }
+}
+
+/** Where the descriptors of a process lead to. */
+function linksOf(pid: number): string[] {
   const directory = `/proc/${pid}/fd`
   const names = readOrNull(() => readdirSync(directory)) ?? []
-  const links = new Set(names.map((name) => readOrNull(() => readlinkSync(`${directory}/${name}`))))
-  return ['tcp', 'tcp6'].flatMap((table) => {
-    const lines = (readOrNull(() => readFileSync(`/proc/net/${table}`, 'latin1')) ?? '').split('\n')
-    return lines.flatMap((line) => {
-      const [, local = '', , state, , , , , , inode] = line.trim().split(/\s+/)
-      return state === '0A' && links.has(`socket:[${inode}]`) ? [addressOf(local)] : []
-    })
+  return names.flatMap((name) => readOrNull(() => readlinkSync(`${directory}/${name}`)) ?? [])
+}
+
+interface Socket {
+  readonly local: string
+  /** Null for one that has no other end, or whose other end has no name. */
+  readonly remote: string | null
+  readonly isListening: boolean
+}
+
+/** The sockets of a process that have a name. */
+function listSockets(pid: number): Socket[] {
+  const links = new Set(linksOf(pid))
+  const isOwn = (inode: string | undefined) => links.has(`socket:[${inode}]`)
+  const linesOf = (table: string) => (readOrNull(() => readFileSync(`/proc/net/${table}`, 'latin1')) ?? '').split('\n').slice(1)
+  const tcp = ['tcp', 'tcp6'].flatMap(linesOf).flatMap((line) => {
+    const [, local = '', remote = '', state, , , , , , inode] = line.trim().split(/\s+/)
+    return isOwn(inode) ? { local: addressOf(local), remote: addressOf(remote), isListening: state === '0A' } : []
   })
+  const unix = linesOf('unix').flatMap((line) => {
+    // Num, RefCount, Protocol, Flags (10000 listens), Type, St, Inode, Path.
+    const [, , , flags, , , inode, path] = line.trim().split(/\s+/)
+    return isOwn(inode) && path !== undefined ? { local: path, remote: null, isListening: flags === '00010000' } : []
+  })
+  return [...tcp, ...unix]
 }
 
 /** `0100007F:1F90` is 127.0.0.1:8080: an address has its bytes in the order of the machine, in groups of four. */

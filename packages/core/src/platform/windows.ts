@@ -14,7 +14,8 @@ export const windows: Platform = {
   },
 
   readLastPid: () => null,
-  describeProcess: () => ({ ageMs: null, cwd: null, listensOn: [] }),
+  describeProcess: () => ({ ageMs: null, cwd: null, listensOn: [], parent: null, output: null }),
+  listOpen: () => ({ files: [], sockets: [] }),
   listChildren: () => null,
   // Another process's environment cannot be read without native code here.
   readInitialVariable: () => 'unreadable',

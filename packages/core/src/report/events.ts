@@ -1,6 +1,9 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Identity } from '@custody/runtime'
 import { isObject, parseJson } from '@custody/runtime/internals'
+import type { JudgedFile, KnownLeak } from '../leaks/baseline.js'
+import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Receipt } from '../retire/receipt.js'
 
 /** What workers tell the run, a line of JSON each, as it happens: a run that is killed has them too. */
@@ -11,13 +14,50 @@ export type RunEvent =
   /** A process that nobody had accounted for, and that ended with the run. */
   | { readonly type: 'swept'; readonly pid: number; readonly command: readonly string[] }
   /** A process that a test has left. */
-  | { readonly type: 'leak'; readonly pid: number; readonly command: readonly string[]; readonly by: string }
+  | LeakEvent
+  /** One that is to end with its worker: whether it does is seen when that has ended. */
+  | HelperEvent
+  /** Code of a test has started something when its file had ended: what is left of it belongs to the run. */
+  | StrayEvent
+  /** What a file with known leaks has come to. */
+  | ({ readonly type: 'judged' } & JudgedFile)
   /** One that may be left. */
   | { readonly type: 'allowed'; readonly pid: number; readonly command: readonly string[]; readonly reason: string }
   /** What a runtime had said last when a scope that used it failed. */
   | { readonly type: 'log'; readonly instance: string; readonly name: string; readonly by: string; readonly tail: string }
   /** How surely it was known what was born of what; see docs/how-it-works.md. */
   | { readonly type: 'level'; readonly level: 0 | 1 | 2; readonly mechanisms: readonly string[] }
+
+export interface LeakEvent {
+  readonly type: 'leak'
+  readonly pid: number
+  readonly command: readonly string[]
+  readonly by: string
+  /** Whether it made something red. */
+  readonly isRed: boolean
+  readonly known: KnownLeak
+}
+
+/** Who has started something, and where, for a judgement when that one has ended. */
+export interface Starter {
+  readonly by: string
+  readonly stack: string
+}
+
+export interface HelperEvent extends Starter {
+  readonly type: 'helper'
+  readonly identity: Identity
+  readonly worker: Identity
+  readonly isRed: boolean
+  readonly known: KnownLeak
+}
+
+export interface StrayEvent extends Starter {
+  readonly type: 'stray'
+  readonly namespace: NamespaceId
+  readonly isRed: boolean
+  readonly known: Omit<KnownLeak, 'argv'>
+}
 
 export function writeEvents(runDirectory: string, events: readonly RunEvent[]): void {
   if (events.length === 0) return

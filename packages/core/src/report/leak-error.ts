@@ -1,52 +1,108 @@
-import { basename } from 'node:path'
-import { CustodyError } from '@custody/runtime/internals'
+import { basename, relative, sep } from 'node:path'
+import { CustodyError, ownIdentity, readOrNull } from '@custody/runtime/internals'
+import { LogFile } from '../launch/log-file.js'
 import type { Left } from '../leaks/find-left.js'
 import type { SpawnSite } from '../namespace/birth.js'
-import { platform } from '../platform/index.js'
+import { type ProcessDescription, platform } from '../platform/index.js'
 import { leadTo } from './stack-of-site.js'
 
 /** Arguments that are shown of a command. */
 const MAX_ARGUMENTS = 12
+/** Lines that are shown of its output. */
+const MAX_LINES = 5
+
+/** Who has left something. */
+export interface Leaver {
+  readonly kind: string
+  readonly name: string
+  readonly sites: readonly SpawnSite[]
+}
+
+export interface LeakDetail {
+  /** Whether what the process has open is listed. */
+  readonly explain: boolean
+  /** The project's root. */
+  readonly root: string
+}
 
 /** The error that a process is to who has left it. */
-export function leakError(
-  { command, descendants, identity, site }: Left,
-  starter: { readonly name: string; readonly sites: readonly SpawnSite[] },
-): CustodyError {
+export function leakError(left: Left, leaver: Leaver, { explain, root }: LeakDetail): CustodyError {
+  const { command, identity, isLate, site } = left
   const { pid } = identity
-  const { ageMs, cwd, listensOn } = platform.describeProcess(pid)
-  const facts = [
-    ...(ageMs === null ? [] : [`${(ageMs / 1_000).toFixed(1)} s old`]),
-    ...listensOn.map((address) => `listens on ${address}`),
-    ...(cwd === null ? [] : [`cwd ${cwd}`]),
-    ...(descendants.length === 0 ? [] : [`with ${descendants.map((each) => `pid ${each.pid}`).join(', ')} below it`]),
-  ]
+  const described = platform.describeProcess(pid)
   const shown = command.slice(0, MAX_ARGUMENTS).map(shorten)
-  const line = shown.join(' ') || '(no command line)'
-  // A script is named by its file, any other program by itself.
-  const named = shown.find((part, at) => at > 0 && /\.\w+$/.test(part)) ?? shown[0] ?? 'program'
-  const name = basename(named).replace(/\.\w+$/, '')
-  const port = listensOn.length > 0
-  const spec = [
-    `name: ${quote(name.replace(/[^\w.-]/g, '-') || 'program')}`,
-    `command: [${shown.map(quote).join(', ')}]`,
-    ...(port ? ["ports: ['http']", "ready: { port: 'http' }"] : []),
-  ]
   const error = new CustodyError(
     'CUSTODY_LEAK',
     [
-      'A process that this test started is still alive.',
-      `  pid ${pid}  ${line}   (${facts.join(', ')})`,
-      `  started by ${starter.name}`,
-      `  start it with:  await custody.start({ ${spec.join(', ')} })`,
-      `  or declare it:  allow: [{ argv: [${[...shown.slice(0, 2).map((part, at) => quote(at === 0 ? basename(part) : part)), quote('**')].join(', ')}], reason: '…', until: 'scope' }]`,
+      isLate
+        ? 'A process that code of a test started after its end is still alive.'
+        : `A process that this ${wordFor(leaver.kind)} started is still alive.`,
+      `  pid ${pid}  ${shown.join(' ') || '(no command line)'}   (${factsOf(left, described, root).join(', ')})`,
+      `  started by ${leaver.name}`,
+      ...parentageOf(described),
+      ...lastLinesOf(described),
+      ...(explain ? openThingsOf(pid) : []),
+      `  start it with:  await custody.start({ ${specFor(shown, described).join(', ')} })`,
+      `  or declare it:  allow: [{ argv: [${globsFor(shown).join(', ')}], reason: '…', until: 'scope' }]`,
     ].join('\n'),
-    { hint: 'stop it in the test or in its finalizers, or do one of these.', facts: { pid, command, startedBy: starter.name } },
+    { hint: 'stop it in the test or in its finalizers, or do one of these.', facts: { pid, command, startedBy: leaver.name } },
   )
   error.name = 'CustodyLeakError'
   // Who has left a daemon behind has ended; its line is one of those of its test.
-  leadTo(site ?? starter.sites[0], error)
+  leadTo(site ?? leaver.sites[0], error)
   return error
+}
+
+function wordFor(kind: string): string {
+  return kind === 'test' || kind === 'run' ? kind : 'file'
+}
+
+function factsOf({ descendants }: Left, { ageMs, cwd, listensOn }: ProcessDescription, root: string): string[] {
+  return [
+    ...(ageMs === null ? [] : [`${(ageMs / 1_000).toFixed(1)} s old`]),
+    ...listensOn.map((address) => `listens on ${address}`),
+    ...(cwd === null ? [] : [`cwd ${cwd.startsWith(`${root}${sep}`) ? relative(root, cwd) : cwd}`]),
+    ...(descendants.length === 0 ? [] : [`with ${descendants.map((each) => `pid ${each.pid}`).join(', ')} below it`]),
+  ]
+}
+
+/** Said where it is not the child of the process that looks. */
+function parentageOf({ parent }: ProcessDescription): string[] {
+  if (parent === null || parent === ownIdentity().pid) return []
+  const [program = ''] = platform.readCommand(parent)
+  const who = `pid ${parent}${program && ` (${basename(program)})`}`
+  return [parent === 1 ? `  its parent has exited: it is a child of ${who} now` : `  it is a child of ${who}`]
+}
+
+function lastLinesOf({ output }: ProcessDescription): string[] {
+  const text = output === null ? '' : (readOrNull(() => new LogFile(output.readable).tail(MAX_LINES)) ?? '')
+  if (output === null || text === '') return []
+  return [`  last lines of ${output.path}:`, ...text.split('\n').map((line) => `    ${shorten(line)}`)]
+}
+
+function openThingsOf(pid: number): string[] {
+  const { files, sockets } = platform.listOpen(pid)
+  return [
+    ...(files.length === 0 ? [] : ['  open files:', ...files.map((path) => `    ${path}`)]),
+    ...(sockets.length === 0 ? [] : ['  sockets:', ...sockets.map((socket) => `    ${socket}`)]),
+  ]
+}
+
+/** What `custody.start` would have to be given. */
+function specFor(shown: readonly string[], { listensOn }: ProcessDescription): string[] {
+  // A script is named by its file, any other program by itself.
+  const named = shown.find((part, at) => at > 0 && /\.\w+$/.test(part)) ?? shown[0] ?? 'program'
+  const name = basename(named).replace(/\.\w+$/, '')
+  return [
+    `name: ${quote(name.replace(/[^\w.-]/g, '-') || 'program')}`,
+    `command: [${shown.map(quote).join(', ')}]`,
+    ...(listensOn.length > 0 ? ["ports: ['http']", "ready: { port: 'http' }"] : []),
+  ]
+}
+
+function globsFor(shown: readonly string[]): string[] {
+  const parts = shown.slice(0, 2).map((part, at) => quote(at === 0 ? basename(part) : part))
+  return [...parts, quote('**')]
 }
 
 function quote(text: string): string {

@@ -9,11 +9,15 @@ export interface RunHandle extends RunIdentity, RunPlace {
   readonly id: NamespaceId
   /** The project's root: where commands run by default. */
   readonly root: string
-  /** The name of the project, where a run has several. */
+  /** What tells a project from the others of the run. */
   readonly project: string
+  /** The name of the project as its user has written it; empty where it has none. */
+  readonly projectName: string
   /** The place of this worker in the runner's pool. */
   readonly slot: string
   /** The highest level of native code and control groups that is wanted. */
   readonly mostLevel: Level
   readonly options: ResolvedOptions
+  /** Whether some leaks are known already; which ones stands in the run's directory. */
+  readonly hasBaseline: boolean
 }

@@ -10,16 +10,32 @@ import type { CustodyOptions } from '../options/options.js'
 import { parseOptions } from '../options/parse-options.js'
 import { readEvents } from '../report/events.js'
 import type { RunHandle } from './run-handle.js'
-import { Scope } from './scope.js'
+import { type FileNames, Scope } from './scope.js'
 
 function newRun(options: CustodyOptions = {}): RunHandle {
   const directory = temporaryDirectory()
   mkdirSync(join(directory, 'registry'), { mode: 0o700 })
-  const place = { id: newRunId(null), directory, storage: directory, root: '/', project: '', slot: '0', mostLevel: 0 as const }
-  return { ...place, runner: ownIdentity(), options: parseOptions(options) }
+  const place = {
+    id: newRunId(null),
+    directory,
+    storage: directory,
+    root: '/',
+    project: '',
+    projectName: '',
+    slot: '0',
+    mostLevel: 0 as const,
+  }
+  return { ...place, runner: ownIdentity(), options: parseOptions(options), hasBaseline: false }
 }
 
-const openFile = (run: RunHandle = newRun()) => Scope.openFile(run, newBirth(newFileId(run.id)), () => 'a.test.ts')
+const namesOf = (name: () => string): FileNames => ({ name, path: () => `/${name()}`, separator: ' > ' })
+
+const openFile = (run: RunHandle = newRun()) =>
+  Scope.openFile(
+    run,
+    newBirth(newFileId(run.id)),
+    namesOf(() => 'a.test.ts'),
+  )
 
 /** All that is in a run's directory. */
 const filesOf = ({ directory }: RunHandle) => readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted()
@@ -35,9 +51,13 @@ async function startDaemon({ birth, namespace }: Scope, name = 'obeying'): Promi
 describe('an idle scope', () => {
   test('leaves no file, and asks for no name', async () => {
     const run = newRun()
-    const file = Scope.openFile(run, newBirth(newFileId(run.id)), () => {
-      throw new Error('nobody needs it')
-    })
+    const file = Scope.openFile(
+      run,
+      newBirth(newFileId(run.id)),
+      namesOf(() => {
+        throw new Error('nobody needs it')
+      }),
+    )
     const attempt = file.openTest(() => {
       throw new Error('nobody needs it')
     })
@@ -88,7 +108,7 @@ describe('a scope', () => {
     expect(sibling.id.startsWith(`${attempt.id}.`)).toBe(false)
     expect(attempt.id.startsWith(`${sibling.id}.`)).toBe(false)
     expect(sibling.id.startsWith(`${file.id}.`)).toBe(true)
-    expect(sibling.name).toBe('a › other')
+    expect(sibling.name).toBe('a.test.ts > a › other')
     expect(sibling.birth.sites).toBe(attempt.birth.sites)
   })
 
@@ -101,7 +121,7 @@ describe('a scope', () => {
     for (const entry of readdirSync(join(run.directory, 'registry'))) rmSync(join(run.directory, 'registry', entry))
     const { failures, receipts } = await attempt.settle({ hasFailed: false })
     expect(failures).toEqual([])
-    expect(receipts).toMatchObject([{ name: 'obeying', verdict: 'owned', exit: 'observed', signals: [], test: 'a' }])
+    expect(receipts).toMatchObject([{ name: 'obeying', verdict: 'owned', exit: 'observed', signals: [], test: 'a.test.ts > a' }])
     expect(await program.exited).toEqual({ code: 0, signal: null })
     expect(readEvents(run.directory)).toMatchObject([{ type: 'receipt', receipt: { name: 'obeying' } }])
   })
@@ -157,7 +177,7 @@ describe('the directory of a scope', () => {
     writeFileSync(join(dir, 'file'), '')
     expect((await attempt.settle({ hasFailed })).failures).toEqual([])
     expect(existsSync(dir)).toBe(isKept)
-    expect(readEvents(run.directory)).toEqual(isKept ? [{ type: 'kept', path: dir, by: 'a' }] : [])
+    expect(readEvents(run.directory)).toEqual(isKept ? [{ type: 'kept', path: dir, by: 'a.test.ts > a' }] : [])
   })
 })
 

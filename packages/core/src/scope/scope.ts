@@ -1,9 +1,13 @@
+import { randomInt } from 'node:crypto'
+import { relative, sep } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { CustodyError } from '@custody/runtime/errors'
+import { sharedBaseline } from '../leaks/shared-baseline.js'
 import type { CapturedLocator } from '../locators/capture.js'
-import { type Birth, newBirth, type SpawnSite } from '../namespace/birth.js'
+import { type Birth, birthState, newBirth, type SpawnSite } from '../namespace/birth.js'
 import { NamespaceDirectory } from '../namespace/namespace.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
+import type { LeakPolicy, TestAllowance } from '../options/options.js'
 import type { Receipt } from '../retire/receipt.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { RunHandle } from './run-handle.js'
@@ -25,6 +29,25 @@ export interface Use {
   tail(): string
 }
 
+/** How a file is called; made only when it is needed. */
+export interface FileNames {
+  /** As the runner prints it. */
+  name(): string
+  /** Where it is, as an absolute path. */
+  path(): string
+  /** What the runner prints between a file and the title of a test. */
+  readonly separator: string
+}
+
+/** What a scope's own end has come to before Custody looks. */
+export interface RunnersVerdict {
+  readonly hasFailed: boolean
+  /** Whether its test was skipped while it ran. */
+  readonly isSkipped?: boolean
+  /** Whether it is a file of which every test has run and passed. */
+  readonly isWhole?: boolean
+}
+
 /** How a scope ended. */
 export interface Settlement {
   readonly receipts: readonly Receipt[]
@@ -41,7 +64,7 @@ const nothing: Settlement = { receipts: [], failures: [], late: [] }
  * before any finalizer, then `settle` after all of them. A scope in which nothing was started costs neither a file nor a system call.
  */
 export class Scope {
-  readonly kind: 'file' | 'test' | 'sibling'
+  readonly kind: 'file' | 'test' | 'sibling' | 'wide'
   readonly run: RunHandle
   readonly birth: Birth
   readonly file: Scope | null
@@ -57,14 +80,21 @@ export class Scope {
   /** Starts that are under way. What is not ready when the scope ends is stopped, and told. */
   readonly starting: Map<AbortController, Promise<unknown>> = new Map()
   /** The runtimes that it has started, or shares. */
-  readonly uses: Map<string, Use> = new Map()
-  /** The test or file beside which a namespace was opened. */
+  readonly uses: Map<string, Use>
+  /** The test or file beside which a namespace was opened, or that started something wider than itself. */
   readonly opener: Scope | null
+  /** What it has declared. */
+  readonly allowances: TestAllowance[] = []
+  /** What this file has set for itself. */
+  leaks: LeakPolicy | null = null
   /** Whether its own test has failed, as it was told at its settlement. */
   hasFailed = false
-  /** Processes that were judged by their locators. */
+  readonly #names: FileNames
+  readonly #title: () => string
+  /** Processes that were judged. */
   readonly #judged: Identity[] = []
-  readonly #name: () => string
+  /** The tests of this file that have passed; null where nobody wants to know. */
+  readonly #passed: string[] | null
   #counter = 0
   #lease: Promise<SupervisorLink> | null = null
   #captured: Captured | null = null
@@ -72,36 +102,37 @@ export class Scope {
   /** What went wrong with the teardown itself. A runner's hook must not throw: that would cost the results of the file. */
   readonly #faults: CustodyError[] = []
 
-  private constructor(
-    kind: Scope['kind'],
-    run: RunHandle,
-    birth: Birth,
-    name: () => string,
-    { file = null, opener = null }: { file?: Scope | null; opener?: Scope | null } = {},
-  ) {
+  private constructor(kind: Scope['kind'], run: RunHandle, birth: Birth, names: FileNames, above: Above = {}) {
+    const { file = null, opener = null, title = () => '' } = above
     this.kind = kind
     this.opener = opener
     this.run = run
     this.birth = birth
-    this.#name = name
+    this.#names = names
     this.file = file
     this.accounted = file?.accounted ?? new Set()
+    // Who has asked for something wide uses it.
+    this.uses = kind === 'wide' && opener !== null ? opener.uses : new Map()
     this.namespace = new NamespaceDirectory(birth.id, run)
+    this.#title = title
+    this.#passed = file === null && hasKnownLeaks(this) ? [] : null
     birth.scope = this
   }
 
-  /**
-   * @param birth the one under which the file's first processes were born already
-   * @param name the file's, made only when it is needed
-   */
-  static openFile(run: RunHandle, birth: Birth, name: () => string): Scope {
-    return new Scope('file', run, birth, name)
+  /** @param birth the one under which the file's first processes were born already */
+  static openFile(run: RunHandle, birth: Birth, names: FileNames): Scope {
+    birthState().onStray ??= noteStray
+    return new Scope('file', run, birth, names)
   }
 
-  /** Opens one attempt of a test of this file. */
-  openTest(name: () => string): Scope {
+  /**
+   * Opens one attempt of a test of this file.
+   * @param title made only when it is needed
+   */
+  openTest(title: () => string): Scope {
     const file = this.file ?? this
-    return new Scope('test', this.run, newBirth(`${file.id}.${++file.#counter}`, file.birth), name, { file })
+    const birth = newBirth(`${file.id}.${++file.#counter}`, file.birth)
+    return new Scope('test', this.run, birth, this.#names, { file, title })
   }
 
   /** Opens a namespace beside this one: neither is above the other, so what belongs to one is foreign to the other. */
@@ -109,14 +140,33 @@ export class Scope {
     const file = this.file ?? this
     // What is started in it is started by this scope's lines.
     const birth: Birth = { ...newBirth(`${file.id}.n${++file.#counter}`, file.birth), sites: this.birth.sites }
-    const sibling = new Scope('sibling', this.run, birth, () => `${this.name} › ${name}`, { file, opener: this })
+    const title = () => `${this.title} › ${name}`
+    const sibling = new Scope('sibling', this.run, birth, this.#names, { file, opener: this, title })
     this.siblings.set(name, sibling)
     return sibling
   }
 
+  /** Opens what is wider than the file: what is started in it ends with the run. */
+  openWide(width: 'worker' | 'run'): Scope {
+    const { id, slot } = this.run
+    // The pool slot outlives a worker's process, and belongs to the run.
+    const birth: Birth = { ...newBirth(width === 'worker' ? `${id}.w${slot}` : `${id}.shared`), sites: this.birth.sites }
+    return new Scope('wide', this.run, birth, this.#names, { file: this.file ?? this, opener: this, title: () => this.title })
+  }
+
+  /** The titles of a test and of what stands around it; empty for a file. */
+  get title(): string {
+    return this.#title()
+  }
+
   /** The file, or the full name of the test. */
   get name(): string {
-    return this.#name()
+    return this.title === '' ? this.#names.name() : `${this.#names.name()}${this.#names.separator}${this.title}`
+  }
+
+  /** Where the file is, relative to the project's root. */
+  get path(): string {
+    return relative(this.run.root, this.#names.path()).replaceAll(sep, '/')
   }
 
   get sites(): readonly SpawnSite[] {
@@ -144,7 +194,7 @@ export class Scope {
     }
   }
 
-  /** Notes that a process was judged by its locator. */
+  /** Notes that a process was judged: no other judgement of this file is about it. */
   noteJudged(identity: Identity): void {
     ;(this.file ?? this).#judged.push(identity)
   }
@@ -153,9 +203,15 @@ export class Scope {
     return (this.file ?? this).#judged.some((each) => each.pid === pid && each.start === start)
   }
 
+  /** Notes that one of its tests has passed, if anybody wants to know. */
+  notePassed(title: string): void {
+    this.#passed?.push(title)
+  }
+
   /** A number that no other runtime of this scope has. */
   nextNumber(): number {
-    return ++this.#counter
+    // Other files, and other workers, have the same wide scope.
+    return this.kind === 'wide' ? randomInt(2 ** 47) : ++this.#counter
   }
 
   /**
@@ -172,7 +228,7 @@ export class Scope {
 
   /** Whether its settlement has begun. Nothing can be started in it any more. */
   get isOver(): boolean {
-    return this.#settling !== null
+    return this.kind === 'wide' ? this.file?.isOver === true : this.#settling !== null
   }
 
   /** Reads what was published so far into memory. The finalizers may delete the files. */
@@ -188,13 +244,15 @@ export class Scope {
   }
 
   /** Verifies, retires what is owned, and asserts its exit; of an idle scope it is only the end. Settles once, however often it is asked. */
-  settle({ hasFailed }: { hasFailed: boolean }): Promise<Settlement> {
-    this.hasFailed ||= hasFailed
-    this.#settling ??= this.#settle(hasFailed)
+  settle(verdict: RunnersVerdict): Promise<Settlement> {
+    this.hasFailed ||= verdict.hasFailed
+    this.#settling ??= this.#settle(verdict)
     return this.#settling
   }
 
-  async #settle(hasFailed: boolean): Promise<Settlement> {
+  async #settle({ hasFailed, isSkipped = false, isWhole = false }: RunnersVerdict): Promise<Settlement> {
+    if (this.kind === 'test' && !hasFailed && !isSkipped) this.file?.notePassed(this.title)
+    if (this.#passed !== null) await this.#tellPassed(this.#passed, isWhole)
     if (this.isIdle && this.#lease === null) return nothing
     this.file?.starters.set(this.id, this)
     try {
@@ -206,10 +264,16 @@ export class Scope {
     } finally {
       // One that could not be had was told where it was asked for.
       await this.#lease?.then(
-        (link) => link.close(),
+        (link) => link.leave(),
         () => {},
       )
     }
+  }
+
+  async #tellPassed(passed: readonly string[], isWhole: boolean): Promise<void> {
+    const { writeEvents } = await import('../report/events.js')
+    const { directory, projectName: project } = this.run
+    writeEvents(directory, [{ type: 'judged', project, file: this.path, passed, isWhole }])
   }
 
   /** Whether nothing has happened in it: then there is nothing to capture and nothing to settle. */
@@ -222,6 +286,27 @@ export class Scope {
       this.starting.size === 0
     )
   }
+}
+
+/** Notes what code of a test has started when its file had ended: nobody but the run looks any more. */
+function noteStray({ id, scope }: Birth, site: SpawnSite): void {
+  const { file, name: by, run, title: test } = scope as Scope
+  if (file?.isOver !== true) return
+  // Inside of a spawn, and hardly ever: what it needs is loaded then.
+  void import('./note-stray.js').then(({ noteStray }) =>
+    noteStray(run, { namespace: id, by, site, known: { project: run.projectName, file: file.path, test }, file }),
+  )
+}
+
+interface Above {
+  readonly file?: Scope | null
+  readonly opener?: Scope | null
+  readonly title?: () => string
+}
+
+function hasKnownLeaks(scope: Scope): boolean {
+  const { leaks = [] } = sharedBaseline(scope.run) ?? {}
+  return leaks.length > 0 && leaks.some(({ file, project }) => file === scope.path && project === scope.run.projectName)
 }
 
 /** A fault of the teardown itself. */

@@ -35,6 +35,7 @@ export async function startIn<P extends string>(scope: Scope, given: StartSpec<P
     spec,
     placeOf(scope.run, await scope.lease(), { id, scope: scope.id, name: spec.name, env, signal }),
   )
+  if (scope.kind === 'wide') await (await scope.lease()).call('announce', { id })
   return use(scope, runtime, call.site, spec as unknown as StartSpec)
 }
 

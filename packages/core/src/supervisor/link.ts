@@ -88,6 +88,13 @@ export class SupervisorLink {
     return exit
   }
 
+  /** Ends it when its holder has accounted for all that it had started: otherwise whatever was born there is ended. */
+  async leave(): Promise<void> {
+    // Who has gone before needs no word.
+    await this.call('leave', {}).catch(() => null)
+    this.close()
+  }
+
   close(): void {
     this.#session.close()
   }

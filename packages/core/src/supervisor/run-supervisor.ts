@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { clock, Deadline, hasCode } from '@custody/runtime/internals'
+import type { Birthmark } from '../tree/birthmark.js'
 import { launchSupervisor } from './launch-supervisor.js'
 import { SupervisorLink } from './link.js'
 import type { Reached } from './means.js'
@@ -73,9 +74,14 @@ export class RunSupervisor {
     return (await this.#ask<Ended[]>('settle', { scope: this.#run.id, isRerunNext })) ?? []
   }
 
-  /** Ends whatever else was born in the run. */
-  async sweep(): Promise<Swept[]> {
-    return (await this.#ask<Swept[]>('sweep', {})) ?? []
+  /** Ends whatever else was born in the run, apart from what goes on. */
+  async sweep(except: readonly Birthmark[]): Promise<Swept[]> {
+    return (await this.#ask<Swept[]>('sweep', { except })) ?? []
+  }
+
+  /** Has it stay for as long as this process does, then end what is left, and remove what the run has on disk. */
+  async linger(paths: readonly string[]): Promise<void> {
+    await this.#ask('linger', { paths })
   }
 
   /** Whether it has something that goes on in watch mode. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import {
@@ -16,6 +16,7 @@ import {
   publishLocator,
   type RpcError,
 } from '@custody/runtime/internals'
+import type { Birthmark } from '../tree/birthmark.js'
 import { type Reached, takeMeans } from './means.js'
 import {
   type Attachment,
@@ -40,6 +41,8 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
   const record = { ...run, supervisor: ownIdentity(), sentinel: sentinel?.identity ?? null }
   writeRunRecord(runDirectory, record)
 
+  // What it removes when its runner has told how the run went, and helpers of that runner still live.
+  let lastPaths: readonly string[] = []
   const supervisor = new Supervisor(
     {
       ...{ runId: run.id, runDirectory, runner: run.runner, lastGraceMs, allow: run.allow, isSwept: run.isSwept },
@@ -55,7 +58,8 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
       protocol.close()
       // The peers read the last words in a turn of their own. It leaves also when nothing can be written.
       setImmediate(() => process.exit(0))
-      recordEnded(runDirectory, [...ended, ...swept])
+      if (lastPaths.length === 0) recordEnded(runDirectory, [...ended, ...swept])
+      if (isComplete) for (const path of lastPaths) rmSync(path, { recursive: true, force: true })
     },
   )
   process.on('SIGTERM', () => void supervisor.end())
@@ -66,6 +70,8 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     identify: () => ({ ...withoutSecrets(locator), locator: path, registryEntry: null, state: 'serving' }),
     ping: () => ({}),
     attach: (params, peer) => supervisor.attach(peer, params as unknown as Attachment),
+    leave: (_params, peer) => supervisor.leave(peer),
+    announce: ({ id }) => supervisor.announce(id as string),
     spawn: (params, peer) => supervisor.spawn(peer, params as unknown as SpawnRequest).catch(asSpawnError),
     adopt: ({ id }) => supervisor.adopt(id as string),
     stop: ({ id }) => supervisor.stopByHand(id as string),
@@ -74,7 +80,10 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
       supervisor.settle(scope as string, graceMs as number | undefined, isRerunNext === true),
     share: ({ fingerprint, key }, peer) => supervisor.share(peer, key as string, fingerprint as string),
     shared: ({ key, outcome }) => supervisor.shared(key as string, outcome as SharedRuntime | { problem: string }),
-    sweep: () => supervisor.sweep(),
+    sweep: ({ except }) => supervisor.sweep(except as readonly Birthmark[]),
+    linger: ({ paths }) => {
+      lastPaths = paths as readonly string[]
+    },
     endLeft: ({ known, scope, spared }) =>
       supervisor.endLeft(scope as string, known as readonly Identity[], spared as readonly Identity[]),
     hasKept: () => supervisor.hasKept,

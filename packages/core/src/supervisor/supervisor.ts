@@ -3,6 +3,8 @@ import type { Identity } from '@custody/runtime'
 import { isInScope } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Allowance } from '../options/options.js'
+import type { Birthmark } from '../tree/birthmark.js'
+import { readExemptions } from './exemptions.js'
 import type { ManagedProcess } from './managed-process.js'
 import { type Means, plainMeans } from './means.js'
 import { reapOrphans } from './orphans.js'
@@ -56,6 +58,8 @@ export class Supervisor {
   /** What was ended because those had gone who had asked for it. Nobody has been told of it yet. */
   readonly #untold = new Map<NamespaceId, Ended>()
   readonly #departures = new Set<Promise<void>>()
+  /** Those that have accounted for their files. */
+  readonly #settled = new WeakSet<Client>()
   /** Who has had something started that nobody else knows of yet. */
   readonly #unannounced = new Map<NamespaceId, Client>()
   #swept: Swept[] = []
@@ -119,6 +123,16 @@ export class Supervisor {
       })
       // One client's end must not end the custody of the others; the log of the supervisor has it.
       .catch((error: unknown) => console.error(error))
+  }
+
+  /** Notes that a client has accounted for what was born in its file: what it has left there is for the end of the run. */
+  leave(client: Client): void {
+    this.#settled.add(client)
+  }
+
+  /** Notes that somebody else than its starter knows of one: it does not end because that one goes. */
+  announce(id: NamespaceId): void {
+    this.#unannounced.delete(id)
   }
 
   /** What it has beyond plain Node, taken when somebody asks for it first. */
@@ -201,10 +215,13 @@ export class Supervisor {
     return this.#isRerunNext ? this.#started.kept() : []
   }
 
-  /** Ends whatever else was born in the run, and tells what that was. */
-  async sweep(): Promise<Swept[]> {
+  /**
+   * Ends whatever else was born in the run, and tells what that was.
+   * @param except what goes on, with what descends from it
+   */
+  async sweep(except: readonly Birthmark[] = []): Promise<Swept[]> {
     await Promise.all(this.#departures)
-    await this.#sweep(this.#options.runId, this.#options.lastGraceMs)
+    await this.#sweep(this.#options.runId, this.#options.lastGraceMs, except)
     const swept = this.#swept
     this.#swept = []
     return swept
@@ -212,9 +229,11 @@ export class Supervisor {
 
   /** Ends what tests have left by themselves, and tells what that was. */
   async endLeft(scope: NamespaceId, known: readonly Identity[], spared: readonly Identity[]): Promise<Swept[]> {
-    const { allow = [], lastGraceMs, runner } = this.#options
+    const { allow = [], lastGraceMs, runDirectory, runner } = this.#options
     const kept = this.#started.all().map(({ mark }) => mark)
-    return sweepScope({ scope, isRun: false, runner, means: this.means, kept, known, spared, allow, graceMs: lastGraceMs })
+    const exemptions = readExemptions(runDirectory)
+    const what = { scope, isRun: false, kept, known, spared, allow, exemptions }
+    return sweepScope({ ...what, runner, means: this.means, graceMs: lastGraceMs })
   }
 
   async share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
@@ -234,7 +253,7 @@ export class Supervisor {
   }
 
   shared(key: string, outcome: SharedRuntime | { readonly problem: string }): void {
-    if ('id' in outcome) this.#unannounced.delete(outcome.id)
+    if ('id' in outcome) this.announce(outcome.id)
     const process = 'id' in outcome ? this.#started.get(outcome.id) : undefined
     // The notice of its exit came before anybody could forget it.
     const hasExited = process?.request.daemonizes ? process.findLoss() : process?.exit != null
@@ -266,12 +285,14 @@ export class Supervisor {
     const half = [...this.#unannounced].flatMap(([id, by]) => (by === client && !isInScope(id, file) ? id : []))
     await Promise.all(half.map((id) => this.stop(id, this.#options.lastGraceMs)))
     this.#shares.drop(client)
-    await this.#endFile(file)
+    await this.#endFile(file, this.#settled.has(client))
   }
 
   /** A file has ended, or its worker has died: the run will tell what was still there. */
-  async #endFile(file: NamespaceId): Promise<void> {
-    const departure = this.#endScope(file, this.#options.lastGraceMs).then((ended) => {
+  async #endFile(file: NamespaceId, isSettled: boolean): Promise<void> {
+    const { lastGraceMs } = this.#options
+    const ending = isSettled ? this.settle(file, lastGraceMs) : this.#endScope(file, lastGraceMs)
+    const departure = ending.then((ended) => {
       for (const each of ended) this.#untold.set(each.id, each)
     })
     this.#departures.add(departure)
@@ -285,12 +306,12 @@ export class Supervisor {
     return ended
   }
 
-  async #sweep(scope: NamespaceId, graceMs: number): Promise<void> {
-    const { allow = [], isSwept = true, runId, runner } = this.#options
+  async #sweep(scope: NamespaceId, graceMs: number, except: readonly Birthmark[] = []): Promise<void> {
+    const { allow = [], isSwept = true, runDirectory, runId, runner } = this.#options
     if (!isSwept) return
-    const kept = this.#kept().map(({ mark }) => mark)
-    const options = { scope, isRun: scope === runId, runner, means: this.means, kept, allow, graceMs }
-    this.#swept.push(...(await sweepScope(options)))
+    const kept = [...this.#kept().map(({ mark }) => mark), ...except]
+    const what = { scope, isRun: scope === runId, kept, allow, exemptions: readExemptions(runDirectory) }
+    this.#swept.push(...(await sweepScope({ ...what, runner, means: this.means, graceMs })))
   }
 }
 

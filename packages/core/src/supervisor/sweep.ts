@@ -1,11 +1,10 @@
 import type { Identity } from '@custody/runtime'
 import { isSameIdentity } from '@custody/runtime/internals'
 import { groupOfRun, isGroupOf, removeGroups } from '../platform/index.js'
-import { findAllowed } from '../tree/allowance.js'
 import { type Birthmark, sinceOf } from '../tree/birthmark.js'
-import { findCommonHelpers } from '../tree/common-helpers.js'
 import { findBornHere } from '../tree/find-born-here.js'
 import { type Stopped, stopTree } from '../tree/stop-tree.js'
+import { exemptAmong, exemptScopes, readExemptions } from './exemptions.js'
 import { readJournal } from './journal.js'
 import type { RunRecord } from './run-record.js'
 
@@ -16,8 +15,7 @@ import type { RunRecord } from './run-record.js'
  * @param spared those of the test run that may still live: never targets
  */
 export function findLeft(runDirectory: string, run: RunRecord, spared: readonly Identity[]): Identity[] {
-  const { helpers, mark } = markOf(runDirectory, run, spared)
-  return findBornHere(mark, [...spared, ...helpers])
+  return findBornHere(markOf(runDirectory, run, spared), spared)
 }
 
 /** Ends it. It may run several times at once: runner, sentinel and the next run may all find that it is due. */
@@ -27,8 +25,8 @@ export async function sweepRun(
   spared: readonly Identity[],
   graceMs: number,
 ): Promise<Stopped> {
-  const { helpers, mark } = markOf(runDirectory, run, spared)
-  const stopped = await stopTree({ mark, leader: null, spared: [...spared, ...helpers], stopSignal: 'SIGTERM', graceMs })
+  const mark = markOf(runDirectory, run, spared)
+  const stopped = await stopTree({ mark, leader: null, spared, stopSignal: 'SIGTERM', graceMs })
   dropGroups(run)
   return stopped
 }
@@ -44,19 +42,17 @@ function groupOf({ group, id }: RunRecord): string | null {
   return group !== null && isGroupOf(group, id) ? group : groupOfRun(id)
 }
 
-function markOf(
-  runDirectory: string,
-  run: RunRecord,
-  spared: readonly Identity[],
-): { mark: Birthmark; helpers: readonly Identity[] } {
+/** What shows that something is left of a run: without what goes on. */
+function markOf(runDirectory: string, run: RunRecord, spared: readonly Identity[]): Birthmark {
   const journal = readJournal(runDirectory)
+  const exemptions = readExemptions(runDirectory)
   const known = journal.map(({ identity }) => identity).filter(({ start }) => start !== null)
   const group = groupOf(run)
-  const mark = {
+  const mark: Birthmark = {
     ...{ namespace: run.id, files: journal.flatMap(({ files }) => files), known, ...sinceOf(run.runner) },
-    ...(group !== null && { group }),
+    ...{ except: exemptScopes(exemptions), ...(group !== null && { group }) },
   }
   // One that was started as a runtime is no helper.
   const others = findBornHere(mark, spared).filter((found) => !known.some((own) => isSameIdentity(own, found)))
-  return { mark, helpers: [...findCommonHelpers(others), ...findAllowed(others, run.allow)] }
+  return { ...mark, except: [...exemptScopes(exemptions), exemptAmong(others, run.allow, exemptions)] }
 }

@@ -1,25 +1,20 @@
 import { basename } from 'node:path'
-import type { Identity } from '@custody/runtime'
 import picomatch from 'picomatch'
-import type { Allowance } from '../options/options.js'
-import { platform } from '../platform/index.js'
+import type { TestAllowance } from '../options/options.js'
 
 /** The first allowance that fits a command line, or null. A name spares here; nothing is ever selected by it. */
-export function findAllowance(command: readonly string[], allowances: readonly Allowance[]): Allowance | null {
-  return allowances.find(({ argv }) => fits(command, argv)) ?? null
+export function findAllowance<A extends TestAllowance>(command: readonly string[], allowances: readonly A[]): A | null {
+  return allowances.find((each) => fits(command, each)) ?? null
 }
 
-/** Those of the found that no signal may go to. */
-export function findAllowed(found: readonly Identity[], allowances: readonly Allowance[]): Identity[] {
-  const isSpared = (command: readonly string[]) => {
-    const allowance = findAllowance(command, allowances)
-    return allowance !== null && allowance.until !== 'run'
-  }
-  return found.filter(({ pid }) => isSpared(platform.readCommand(pid)))
+function fits(command: readonly string[], { argv, match }: TestAllowance): boolean {
+  if (argv !== undefined) return fitsGlobs(command, argv)
+  // A search begins at the start each time, whatever its pattern remembers. It may be of another realm.
+  return typeof match === 'function' ? match(command) : command.join(' ').search(match) >= 0
 }
 
 /** Each glob fits one argument, the first the program with or without its path; `**` at the end fits whatever follows. */
-function fits([program = '', ...rest]: readonly string[], argv: readonly string[]): boolean {
+function fitsGlobs([program = '', ...rest]: readonly string[], argv: readonly string[]): boolean {
   const isOpen = argv.at(-1) === '**'
   const [first = '', ...globs] = isOpen ? argv.slice(0, -1) : argv
   if (isOpen ? rest.length < globs.length : rest.length !== globs.length) return false

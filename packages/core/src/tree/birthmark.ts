@@ -6,8 +6,8 @@ import type { FileId } from './file-id.js'
 export interface Birthmark {
   /** A start time that nothing born here is older than: the rest of the machine need not be looked at closely. */
   readonly since?: string
-  /** Its initial environment carries this namespace or one below it. Programs overwrite it: absence proves nothing. */
-  readonly namespace: NamespaceId
+  /** Its initial environment carries this namespace or one below it. Programs overwrite it: absence proves nothing. Null for none. */
+  readonly namespace: NamespaceId | null
   /** One of its descriptors writes to a file that Custody opened for it. Some programs close them, others keep them for their daemons. */
   readonly files: readonly FileId[]
   /** It is, or descends from, one of these, as long as they live. */
@@ -26,6 +26,11 @@ export interface Birthmark {
 /** What shows that a process was born of a runtime: nothing of it is older than its first process. */
 export function birthmarkOf(namespace: NamespaceId, files: readonly FileId[], first: Identity): Birthmark {
   return { namespace, files, known: first.start === null ? [] : [first], ...sinceOf(first) }
+}
+
+/** What shows that a process is one of these, or descends from one. */
+export function markOfFamilies(known: readonly Identity[]): Birthmark {
+  return { namespace: null, files: [], known }
 }
 
 export function sinceOf({ start }: Identity): Pick<Birthmark, 'since'> {

@@ -1,11 +1,15 @@
 import { basename } from 'node:path'
-import type { Identity } from '@custody/runtime'
-import { platform } from '../platform/index.js'
 
 /** Each by its program and, where the program does other things too, by a word among its arguments. */
-const helpers: readonly (readonly [program: RegExp, argument?: RegExp])[] = [
-  [/^git$/, /^(?:maintenance|gc|fsmonitor--daemon|credential-cache--daemon)$/],
-  [/^git-(?:maintenance|gc|fsmonitor--daemon|credential-cache--daemon)$/],
+type Helper = readonly [program: RegExp, argument?: RegExp]
+
+/** They end when their work is done. */
+const workers: readonly Helper[] = [[/^git$/, /^(?:maintenance|gc)$/], [/^git-(?:maintenance|gc)$/]]
+
+/** They stay until somebody ends them, or nobody has asked them for long. */
+const residents: readonly Helper[] = [
+  [/^git$/, /^(?:fsmonitor--daemon|credential-cache--daemon)$/],
+  [/^git-(?:fsmonitor--daemon|credential-cache--daemon)$/],
   [/^(?:gpg-agent|dirmngr|scdaemon|keyboxd)$/],
   [/^ssh-agent$/],
   // A shared connection calls itself `ssh: <socket> [mux]`.
@@ -19,14 +23,16 @@ const helpers: readonly (readonly [program: RegExp, argument?: RegExp])[] = [
  * own work is done. A name spares here; nothing is ever selected by it.
  */
 export function isCommonHelper(command: readonly string[]): boolean {
-  // Some write a title of several words over their arguments.
-  const [program = '', ...words] = command.join(' ').split(' ')
-  return helpers.some(
-    ([name, argument]) => name.test(basename(program)) && (argument === undefined || words.some((word) => argument.test(word))),
-  )
+  return isEndingHelper(command) || residents.some((helper) => isHelper(command, helper))
 }
 
-/** Those of the found that are left to themselves. */
-export function findCommonHelpers(found: readonly Identity[]): Identity[] {
-  return found.filter(({ pid }) => isCommonHelper(platform.readCommand(pid)))
+/** Whether it is one that ends when its work is done: worth waiting for. */
+export function isEndingHelper(command: readonly string[]): boolean {
+  return workers.some((helper) => isHelper(command, helper))
+}
+
+function isHelper(command: readonly string[], [name, argument]: Helper): boolean {
+  // Some write a title of several words over their arguments.
+  const [program = '', ...words] = command.join(' ').split(' ')
+  return name.test(basename(program)) && (argument === undefined || words.some((word) => argument.test(word)))
 }

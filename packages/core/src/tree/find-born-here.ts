@@ -81,7 +81,7 @@ function isBornOf(process: ProcessEntry, mark: Birthmark, members: ReadonlySet<n
 
 function isMarked({ pid, start }: ProcessEntry, { files, known, namespace }: Birthmark, table: ProcessTable): boolean {
   if (known.some((each) => each.pid === pid && each.start === start)) return true
-  if (isBornIn(namespace, table.namespaceOf(pid))) return true
+  if (namespace !== null && isBornIn(namespace, table.namespaceOf(pid))) return true
   return files.length > 0 && table.holdsFile(pid, files)
 }
 

@@ -1,0 +1,26 @@
+import { CustodyError } from '@custody/runtime/errors'
+import { type Cell, runInCell } from '../namespace/birth.js'
+import type { Scope } from '../scope/scope.js'
+
+/** What something belongs to that a test starts for others too. */
+export type StartWidth = 'file' | 'worker' | 'run'
+
+const WIDTHS: readonly StartWidth[] = ['file', 'worker', 'run']
+
+/** Runs a function, and has what starts inside of it belong to something wider than the scope. */
+export function runInWidth<T>(scope: Scope, width: StartWidth, run: () => T): T {
+  if (!WIDTHS.includes(width)) throw wrongWidth(width)
+  const file = scope.file ?? scope
+  const { birth } = width === 'file' ? file : scope.openWide(width)
+  // What the code of an attempt starts late is still its own: so it is here.
+  const cell: Cell = { kind: 'attempt', birth, isOver: false }
+  // Other code may run before it is done: contexts tell them apart.
+  return runInCell(cell, true, run)
+}
+
+function wrongWidth(width: unknown): CustodyError {
+  return new CustodyError('CUSTODY_INVALID_OPTION', `Could not start in another scope: ${JSON.stringify(width)} is none.`, {
+    hint: `choose one of ${WIDTHS.join(', ')}.`,
+    facts: { option: 'inScope', width },
+  })
+}

@@ -1,0 +1,56 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { CustodyError } from '@custody/runtime/internals'
+import { type RunEvent, readEvents } from '../report/events.js'
+import { formatSummary, type Summary, summarize } from '../report/summary.js'
+import type { RunHandle } from '../scope/run-handle.js'
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly summary: Summary
+  /** For people; empty when nothing was started. */
+  readonly text: string
+  /** What makes the run red that no file or test could say. */
+  readonly failures: readonly CustodyError[]
+}
+
+/** Tells how a run went: in watch mode each re-run for itself, and at last what came after. */
+export class RunReport {
+  readonly #run: RunHandle
+  /** How many events came before the re-run that was told last, and how many were told at all. */
+  #before = 0
+  #told = 0
+
+  constructor(run: RunHandle) {
+    this.#run = run
+  }
+
+  /** Tells of all that has happened since the last run. */
+  tellRun(failures: readonly CustodyError[]): RunEnd {
+    this.#before = this.#told
+    return this.#tell(failures)
+  }
+
+  /** Tells of what has happened since the last run was told, and adds it to that one's report. */
+  tellRest(failures: readonly CustodyError[], line: string | null): RunEnd {
+    const { text, ...end } = this.#tell(failures)
+    return { ...end, text: [text, line ?? ''].filter((part) => part !== '').join('\n') }
+  }
+
+  #tell(failures: readonly CustodyError[]): RunEnd {
+    const { directory, options, root } = this.#run
+    const all = readEvents(directory)
+    const [fresh, events] = [all.slice(this.#told), all.slice(this.#before)]
+    const isFirst = this.#told === this.#before
+    this.#told = all.length
+    if (options.report.json !== null && (isFirst || fresh.length > 0)) {
+      writeReport(resolve(root, options.report.json), { version: 1, summary: summarize(events), events })
+    }
+    return { summary: summarize(events), text: formatSummary(fresh), failures }
+  }
+}
+
+function writeReport(path: string, report: { version: 1; summary: Summary; events: readonly RunEvent[] }): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`)
+}

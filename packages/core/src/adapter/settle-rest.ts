@@ -1,0 +1,112 @@
+import { CustodyError, clock, Deadline, pause } from '@custody/runtime/internals'
+import type { Left } from '../leaks/find-left.js'
+import { captureRegistry } from '../locators/capture.js'
+import { isOfRuntime } from '../namespace/namespace-id.js'
+import { readEvents, writeEvents } from '../report/events.js'
+import type { RunHandle } from '../scope/run-handle.js'
+import { teardownFailed } from '../scope/scope.js'
+import { accountFor, applyPolicy, settleLocators } from '../scope/settle-locators.js'
+import { settleEnded } from '../scope/settle-started.js'
+import { timeLimits } from '../scope/time-limits.js'
+import type { Swept } from '../supervisor/protocol.js'
+import type { RunSupervisor } from '../supervisor/run-supervisor.js'
+import { markOfFamilies } from '../tree/birthmark.js'
+import { type GlobalSetups, isOfSetup } from './global-setups.js'
+import { judgeLate } from './judge-late.js'
+
+/** What the end of all files has come to. */
+export interface RestSettlement {
+  readonly failures: readonly CustodyError[]
+  /** How many helpers of workers that still live go on. */
+  readonly going: number
+}
+
+/** Ends what was for the whole run, and what a file could not: its worker may have died before. */
+export async function settleRest(
+  run: RunHandle,
+  supervisor: RunSupervisor,
+  setups: GlobalSetups,
+  isRerunNext: boolean,
+): Promise<RestSettlement> {
+  const started = settleEnded(await supervisor.settle(isRerunNext), run.options, null)
+  writeEvents(run.directory, started.events)
+  const loss = await supervisor.findLoss()
+  const accounted = new Set<string>()
+  for (const event of readEvents(run.directory)) {
+    if (event.type === 'receipt') accountFor(event.receipt, event.instance, accounted)
+  }
+  const starter = { kind: 'run', name: 'the run', sites: [] }
+  const settler = { id: run.id, starterOf: () => starter, run, accounted }
+  // What runs inside of a started runtime ends with that, and what global setups have started is still theirs.
+  const locators = () =>
+    captureRegistry(run.directory, run.id).filter(({ namespace }) => !isOfRuntime(namespace) && !isOfSetup(run.id, namespace))
+  const look = () => ({ locators: locators(), cutShort: [] })
+  const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
+  const { faults, findings } = await settleLocators(settler, null, look, time)
+  const { events, failures } = applyPolicy(findings, run.options)
+  const late = await judgeLate(run, readEvents(run.directory))
+  events.push(...late.events)
+  const helpers = late.going.map(({ identity }) => identity)
+  const except = [setups.mark, helpers.length === 0 ? null : markOfFamilies(helpers)]
+  const swept = await supervisor.sweep(except.filter((mark) => mark !== null))
+  const reached = await supervisor.means()
+  if (reached !== null && (events.length > 0 || readEvents(run.directory).length > 0)) events.push({ type: 'level', ...reached })
+  events.push(...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command }) as const))
+  writeEvents(run.directory, events)
+  return {
+    failures: [
+      ...(loss === null ? [] : [supervisorLost(loss)]),
+      ...started.failures,
+      ...failures,
+      ...late.failures,
+      ...faults.map((fault) => teardownFailed(starter, 'settle', fault)),
+      ...swept.filter(({ isAlive }) => isAlive).map(stillAlive),
+    ],
+    going: helpers.length,
+  }
+}
+
+/** What the last look at a run has come to. */
+export interface LastSettlement {
+  readonly failures: readonly CustodyError[]
+  /** Whether helpers of this process go on, which end after it. */
+  readonly isLingering: boolean
+}
+
+/** Judges what global setups have left when they were torn down, and helpers whose workers have ended since. */
+export async function settleLast(run: RunHandle, setups: GlobalSetups): Promise<LastSettlement> {
+  const late = await judgeLate(run, readEvents(run.directory))
+  const left = run.options.leaks === 'off' ? [] : await leftOfSetups(run, setups)
+  const { events, failures } = setups.judge(left)
+  writeEvents(run.directory, [...late.events, ...events])
+  return { failures: [...late.failures, ...failures], isLingering: late.going.length > 0 || setups.hasHelpers }
+}
+
+/** What is alive when whoever is just exiting has had its time. */
+async function leftOfSetups({ options }: RunHandle, setups: GlobalSetups): Promise<Left[]> {
+  const deadline = Deadline.after(options.leaks === 'fail' ? timeLimits(options).exitMs : 0)
+  for (;;) {
+    const left = setups.findLeft()
+    if (left.length === 0 || deadline.hasPassed) return left
+    await pause(Math.min(20, deadline.leftMs))
+  }
+}
+
+function stillAlive({ command, identity }: Swept): CustodyError {
+  const observed = `Could not end pid ${identity.pid}, which was born in this run: ${command.join(' ')}`
+  return new CustodyError('CUSTODY_NOT_STOPPED', observed, {
+    hint: 'it does not even obey SIGKILL: it may wait for a device or a file system.',
+    facts: { identity, command },
+  })
+}
+
+function supervisorLost(loss: string): CustodyError {
+  return new CustodyError(
+    'CUSTODY_SUPERVISOR_LOST',
+    `Could not keep custody to the end of this run: the supervisor is gone: ${loss}.`,
+    {
+      hint: 'what it had started was ended by the runner; see who ended the supervisor.',
+      facts: { loss },
+    },
+  )
+}

@@ -1,0 +1,14 @@
+import picomatch from 'picomatch'
+import type { LeakPolicy } from '../options/options.js'
+import type { Scope } from './scope.js'
+
+/** What happens to what the tests of a file leave: as the file says itself, or the last override that fits it, or the options. */
+export function leakPolicyOf(scope: Scope): LeakPolicy {
+  const file = scope.file ?? scope
+  const { leaks, overrides } = scope.run.options
+  return file.leaks ?? overrides.findLast(({ files }) => isMatch(file.path, files))?.leaks ?? leaks
+}
+
+function isMatch(path: string, globs: readonly string[]): boolean {
+  return picomatch.isMatch(path, [...globs], { dot: true })
+}

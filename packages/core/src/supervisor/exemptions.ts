@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Identity } from '@custody/runtime'
+import { hasCode, isObject, NAMESPACE_VARIABLE, parseJson } from '@custody/runtime/internals'
+import type { Allowance } from '../options/options.js'
+import { type InitialVariable, platform } from '../platform/index.js'
+import { isBornIn } from '../provenance/own-processes.js'
+import { findAllowance } from '../tree/allowance.js'
+import { type Birthmark, markOfFamilies } from '../tree/birthmark.js'
+import { isCommonHelper } from '../tree/common-helpers.js'
+import { EXEMPTIONS_FILE, type Exemption } from './write-exemption.js'
+
+/** What was written down so far. */
+export function readExemptions(runDirectory: string): Exemption[] {
+  try {
+    const lines = readFileSync(join(runDirectory, EXEMPTIONS_FILE), 'utf8').split('\n').map(parseJson)
+    // A worker that was killed while it wrote leaves half a line.
+    return lines.filter(isObject) as unknown as Exemption[]
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+/** Those scopes of which nothing is ended. */
+export function exemptScopes(exemptions: readonly Exemption[]): Birthmark[] {
+  return exemptions.flatMap((each) => (each.type === 'scope' ? [{ namespace: each.scope, files: [], known: each.known }] : []))
+}
+
+/**
+ * Those of the found that no signal may go to, nor to what descends from them.
+ * @param allow what all tests of the run may leave
+ */
+export function exemptAmong(
+  found: readonly Identity[],
+  allow: readonly Allowance[],
+  exemptions: readonly Exemption[],
+): Birthmark {
+  const processes = exemptions.flatMap((each) => (each.type === 'processes' ? each.known : []))
+  const allowed = found.filter((identity) => {
+    const command = platform.readCommand(identity.pid)
+    const scoped = exemptions.flatMap((each) =>
+      each.type === 'allowed' && isBornIn(each.scope, namespaceOf(identity)) ? each.allowance : [],
+    )
+    const allowance = findAllowance(command, [...allow, ...scoped])
+    return isCommonHelper(command) || (allowance !== null && allowance.until !== 'run')
+  })
+  return markOfFamilies([...processes, ...allowed])
+}
+
+function namespaceOf({ pid }: Identity): InitialVariable {
+  return platform.readInitialVariable(pid, NAMESPACE_VARIABLE)
+}
