@@ -1,9 +1,11 @@
 import { relative } from 'node:path'
 import {
+  type BornChild,
   birthState,
   type Cell,
   type CustodyError,
   enterFile,
+  noteCutShort,
   type RunHandle,
   Scope,
   type Settlement,
@@ -48,6 +50,8 @@ export function attachSession(environment: JestEnvironment, run: RunHandle, test
 export class Session {
   readonly #scope: Scope
   readonly #file: Cell
+  /** What the environment itself has started. */
+  readonly #environments: readonly BornChild[]
   readonly #tests = new Map<Circus.TestEntry, OpenTest>()
   /** The test of each attempt's scope: what it has left may be found when it has ended. */
   readonly #entryOf = new WeakMap<Scope, Circus.TestEntry>()
@@ -62,6 +66,7 @@ export class Session {
     const state = birthState()
     // The runner has begun the file before its environment was made; an environment without our runner begins it here.
     this.#file = state.file !== null && state.file.birth.scope === null ? state.file : enterFile(run.id)
+    this.#environments = [...this.#file.birth.children]
     state.runDirectory = run.options.markChildren ? run.directory : null
     this.#scope = Scope.openFile(run, this.#file.birth, {
       name: () => relative(run.root, testPath),
@@ -122,6 +127,8 @@ export class Session {
       } catch (error) {
         failure = { error }
       }
+      // Their realm is gone: what they would do when their children exit ends the process in Jest 30.
+      this.#scope.silence(this.#environments)
       const { failures, late } = await this.#settleFile()
       if (failure !== null) {
         appendFailures(failure.error, [...failures, ...late.map(({ error }) => error)])
@@ -185,6 +192,7 @@ export class Session {
     if (test.errors.length > 0) this.#hasFailed = true
     hideOurFrames(test.errors)
     cell.isOver = true
+    if (test.errors.length > 0 && wasCutShort(test.errors)) noteCutShort(cell)
     this.#current = null
     const { isIdle } = scope
     const settling = scope.settle({ hasFailed: test.errors.length > 0 })
@@ -258,6 +266,11 @@ function hideOurFrames(errors: readonly unknown[]): void {
       // What a user's own getter throws here is no news: Jest reads the stack itself.
     }
   }
+}
+
+/** Whether a limit of time has cut a test short, so that its body may go on. */
+function wasCutShort(errors: readonly unknown[]): boolean {
+  return errors.flat().some((error) => /^Exceeded timeout of/.test(String((error as { message?: unknown } | null)?.message)))
 }
 
 function isPromise(value: unknown): value is Promise<void> {

@@ -8,16 +8,53 @@ export type { CustodyOptions }
 
 const globalSetup = fileURLToPath(new URL('./global-setup.js', import.meta.url))
 
-/** The part of a Vite plugin that Vitest calls. */
+const OPTIONS = '@custody/vitest/options'
+
+/** What the plugin sees of a configuration of Vite. */
+export interface ViteConfig {
+  test?: { globalSetup?: string | string[]; provide?: object }
+}
+
+/** The part of a Vite plugin that Vite and Vitest call. */
 export interface CustodyPlugin {
   readonly name: '@custody/vitest'
+  config(config: ViteConfig): void
   configureVitest(context: VitestPluginContext): void
 }
 
+/**
+ * Keeps custody of the background processes that the tests of this project start.
+ * @throws CUSTODY_INVALID_OPTION when the run begins
+ */
+export function custodyPlugin(options: CustodyOptions = {}): CustodyPlugin {
+  return {
+    name: '@custody/vitest',
+    // Of a configuration that has projects of its own Vitest calls no other hook than this one of Vite.
+    config(config) {
+      assertSendable(options)
+      const test = config.test ?? {}
+      test.globalSetup = withOurs(test.globalSetup)
+      test.provide = { ...test.provide, [OPTIONS]: options }
+      config.test = test
+    },
+    configureVitest({ project }) {
+      assertSendable(options)
+      project.provide(OPTIONS, options)
+      // Everything else is the global setup's, so that it is enough by itself.
+      project.config.globalSetup = withOurs(project.config.globalSetup)
+    },
+  }
+}
+
+/** Ours comes first: so it is torn down last, and sees what the users' own have left. */
+function withOurs(setups: string | readonly string[] = []): string[] {
+  return [globalSetup, ...[setups].flat().filter((setup) => setup !== globalSetup)]
+}
+
 /** Vitest sends options to its workers. */
-function provide(project: VitestPluginContext['project'], options: CustodyOptions): void {
+function assertSendable(options: CustodyOptions): void {
   try {
-    project.provide('@custody/vitest/options', options)
+    structuredClone(options)
   } catch (cause) {
     throw new CustodyError(
       'CUSTODY_INVALID_OPTION',
@@ -28,22 +65,5 @@ function provide(project: VitestPluginContext['project'], options: CustodyOption
         cause,
       },
     )
-  }
-}
-
-/**
- * Keeps custody of the background processes that the tests of this project start.
- * @throws CUSTODY_INVALID_OPTION when the run begins
- */
-export function custodyPlugin(options: CustodyOptions = {}): CustodyPlugin {
-  return {
-    name: '@custody/vitest',
-    configureVitest({ project }) {
-      provide(project, options)
-      // Everything else is the global setup's, so that it is enough by itself.
-      const { config } = project
-      const setups = [config.globalSetup ?? []].flat()
-      if (!setups.includes(globalSetup)) config.globalSetup = [globalSetup, ...setups]
-    },
   }
 }

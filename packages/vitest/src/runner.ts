@@ -7,6 +7,7 @@ import {
   enterFile,
   type FileNames,
   markChildren,
+  noteCutShort,
   type RunHandle,
   type RunnersVerdict,
   Scope,
@@ -16,7 +17,7 @@ import { inject, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite 
 import { loadBaseRunner, type RunnerClass, type RunnerHooks } from './base-runner.js'
 import { HeldUpdates } from './held-updates.js'
 import type { Provided } from './provided.js'
-import { fail, hasFailed, isFile, isWhole, markFailed, titleOf } from './tasks.js'
+import { fail, hasFailed, isFile, isWhole, markFailed, titleOf, wasCutShort } from './tasks.js'
 
 const provided = providedOrThrow()
 const run: RunHandle = { ...provided.run, slot: process.env['VITEST_POOL_ID'] ?? '0' }
@@ -103,7 +104,7 @@ class CustodyRunner extends Base {
       return super.onBeforeTryTask?.(test, options)
     }
     const ended = open.scope
-    open.attempt.isOver = true
+    endAttempt(test, open.attempt)
     beginAttempt(test, open)
     enterCell(open.attempt, isConcurrent(test))
     // It is tried again because it has failed.
@@ -174,6 +175,11 @@ function beginAttempt(test: RunnerTestCase, open: OpenTest): void {
   open.attempt = { kind: 'attempt', birth: open.scope.birth, isOver: false }
 }
 
+function endAttempt(test: RunnerTestCase, attempt: Cell): void {
+  attempt.isOver = true
+  if (wasCutShort(test)) noteCutShort(attempt)
+}
+
 async function settleAttempt(
   test: RunnerTestCase,
   open: OpenTest,
@@ -186,7 +192,7 @@ async function settleAttempt(
 /** Ends a test: what it and its earlier attempts left unproven makes it red. */
 async function settleTest(test: RunnerTestCase, open: OpenTest): Promise<void> {
   open.cell.isOver = true
-  open.attempt.isOver = true
+  endAttempt(test, open.attempt)
   openFile(test.file).tests.delete(test)
   await settleAttempt(test, open, open.scope)
   fail(
@@ -209,7 +215,7 @@ function settleBeforeBail(runner: RunnerHooks): void {
         return settleTest(test, open).then(() => inner?.call(runner, test))
       }
       open.cell.isOver = true
-      open.attempt.isOver = true
+      endAttempt(test, open.attempt)
       openFile(test.file).tests.delete(test)
       void open.scope.settle({ hasFailed: hasFailed(test) })
       return inner?.call(runner, test)

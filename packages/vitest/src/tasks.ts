@@ -25,6 +25,11 @@ export function hasFailed(task: RunnerTask): boolean {
   return task.result?.state === 'fail' || ('tasks' in task && task.tasks.some(hasFailed))
 }
 
+/** Whether a limit of time has cut a test short, so that its body may go on. */
+export function wasCutShort(test: RunnerTestCase): boolean {
+  return test.result?.errors?.some(({ message }) => /timed out in/.test(message)) === true
+}
+
 /** Has what stands around a red test be red too. */
 export function markFailed(task: RunnerTask): void {
   task.result ??= { state: 'fail' }

@@ -9,12 +9,14 @@ export type { Runtime, RuntimeExit, RuntimeLog, Shared } from '../launch/started
 export {
   type Birth,
   type BirthState,
+  type BornChild,
   birthState,
   type Cell,
   currentCell,
   enterCell,
   enterFile,
   markChildren,
+  noteCutShort,
   runInCell,
 } from '../namespace/birth.js'
 export type { Namespace } from '../namespace/namespace.js'

@@ -62,6 +62,8 @@ export interface BirthState {
   isFollowing: boolean
   /** The cell of what runs one after the other: good enough until something is started. */
   sequential: Cell | null
+  /** A test that was cut short while contexts were not followed: its body may go on, and has no context of its own. */
+  loose: Cell | null
   /** The file that runs in this thread now. */
   file: Cell | null
   /** The run's directory, which children are told; null where nothing is marked. */
@@ -69,7 +71,7 @@ export interface BirthState {
   /** What this process itself was marked with: its children inherit it and get their own instead. */
   readonly inherited: string | undefined
   isMarking: boolean
-  /** Who is to know of a process that code of a test starts when its file has ended. */
+  /** Who is to know of a process that code of a test starts when the test has ended. */
   onStray: ((birth: Birth, site: SpawnSite) => void) | null
   /** In the runner's main process: what global setups start, told by the place. All else there is the runner's. */
   setup: { readonly cell: Cell; accepts(site: SpawnSite): boolean } | null
@@ -90,6 +92,7 @@ export function birthState(): BirthState {
     contextOf: new WeakMap(),
     isFollowing: Number(process.versions.node.split('.')[0]) >= 24,
     sequential: null,
+    loose: null,
     file: null,
     runDirectory: null,
     inherited: process.env[VARIABLE],
@@ -111,6 +114,7 @@ export function enterFile(run: NamespaceId): Cell {
   const state = birthState()
   state.file = cell
   state.sequential = null
+  state.loose = null
   return cell
 }
 
@@ -138,7 +142,16 @@ export function currentCell(): Cell | null {
   const context = state.contexts.getStore()
   const cell = context && state.cellOf.get(context)
   if (cell !== undefined) return !cell.isOver || cell.kind === 'attempt' ? cell : state.file
+  if (state.loose !== null) return state.loose
   return state.sequential !== null && !state.sequential.isOver ? state.sequential : state.file
+}
+
+/** Notes that a test was cut short by a limit of time. From here on contexts tell what goes on of it from the tests that follow. */
+export function noteCutShort(cell: Cell): void {
+  const state = birthState()
+  if (state.isFollowing) return
+  state.loose = cell
+  state.isFollowing = true
 }
 
 function contextOf(cell: Cell): object {
@@ -192,6 +205,21 @@ function note(children: BornChild[], child: BornChild): void {
 /** Whether a child has been started, and has not exited as far as Node knows. */
 export function mayBeAlive({ exitCode, pid, signalCode }: ChildProcess): boolean {
   return pid !== undefined && exitCode === null && signalCode === null
+}
+
+/**
+ * Takes all listeners from children that may still be alive: for those whose code is gone.
+ * @param except children of code that is still there
+ */
+export function silence({ children }: Birth, except: readonly BornChild[]): void {
+  for (const child of children) {
+    const { process } = child
+    if (!mayBeAlive(process) || except.includes(child)) continue
+    for (const emitter of [process, ...(process.stdio ?? [])]) {
+      // An error that nobody listens to would end this process.
+      emitter?.removeAllListeners().on('error', () => {})
+    }
+  }
 }
 
 /** The channel speaks in the constructor, before the spawn: an own `spawn` on this one child adds the variable and is gone. */

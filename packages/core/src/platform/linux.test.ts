@@ -152,6 +152,12 @@ test('gives the command line, argument by argument', async () => {
   expect(linux.readCommand(program.pid)[0]).toBe(process.execPath)
 })
 
+test('gives the words of a title that a program has written over its command line', async () => {
+  const program = startProgram('processes/titled.js', { args: ['npm run serve', 'and', 'what', 'it', 'was', 'given'] })
+  await program.printed(/ready/)
+  expect(linux.readCommand(program.pid)).toEqual(['npm', 'run', 'serve'])
+})
+
 test('orders start times by their numbers, not by their letters', () => {
   expect(linux.isOlder('9', '10')).toBe(true)
   expect(linux.isOlder('10', '9')).toBe(false)

@@ -99,7 +99,12 @@ export const linux: Platform = {
 
   readCommand(pid) {
     const line = readOrNull(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? ''
-    return line.split('\0').slice(0, -1)
+    if (line === '') return []
+    const words = line.replace(/\0$/, '').split('\0')
+    const [title = '', ...rest] = words
+    // Some write a title of several words over their arguments, and zeros over what is left of them.
+    const isTitle = rest.every((word) => word === '') && (title.includes(' ') || rest.length > 1)
+    return isTitle ? title.split(' ').filter(Boolean) : words
   },
 
   isOlder(start, than) {

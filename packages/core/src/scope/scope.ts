@@ -4,7 +4,7 @@ import type { Identity } from '@custody/runtime'
 import { CustodyError } from '@custody/runtime/errors'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
 import type { CapturedLocator } from '../locators/capture.js'
-import { type Birth, birthState, newBirth, type SpawnSite } from '../namespace/birth.js'
+import { type Birth, type BornChild, birthState, newBirth, type SpawnSite, silence } from '../namespace/birth.js'
 import { NamespaceDirectory } from '../namespace/namespace.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { LeakPolicy, TestAllowance } from '../options/options.js'
@@ -95,6 +95,8 @@ export class Scope {
   readonly #judged: Identity[] = []
   /** The tests of this file that have passed; null where nobody wants to know. */
   readonly #passed: string[] | null
+  /** The titles of tests of this file of which the last attempt has failed. */
+  readonly #failed = new Set<string>()
   #counter = 0
   #lease: Promise<SupervisorLink> | null = null
   #captured: Captured | null = null
@@ -203,6 +205,26 @@ export class Scope {
     return (this.file ?? this).#judged.some((each) => each.pid === pid && each.start === start)
   }
 
+  /** Notes how an attempt of one of its tests has ended. */
+  noteEnd(attempt: Scope, hasFailed: boolean): void {
+    if (hasFailed) this.#failed.add(attempt.title)
+    // Nobody asks for the titles of a file in which nothing has failed.
+    else if (this.#failed.size > 0) this.#failed.delete(attempt.title)
+  }
+
+  /**
+   * Takes all listeners from what this file and its tests have started: for when the realm of their code is gone.
+   * @param except what other code has started
+   */
+  silence(except: readonly BornChild[]): void {
+    for (const { birth } of [this, ...this.starters.values()]) silence(birth, except)
+  }
+
+  /** Whether a test of this file has failed at last, whatever came of its earlier attempts. */
+  hasFailedAtLast(title: string): boolean {
+    return this.#failed.has(title)
+  }
+
   /** Notes that one of its tests has passed, if anybody wants to know. */
   notePassed(title: string): void {
     this.#passed?.push(title)
@@ -246,6 +268,7 @@ export class Scope {
   /** Verifies, retires what is owned, and asserts its exit; of an idle scope it is only the end. Settles once, however often it is asked. */
   settle(verdict: RunnersVerdict): Promise<Settlement> {
     this.hasFailed ||= verdict.hasFailed
+    if (this.kind === 'test') this.file?.noteEnd(this, verdict.hasFailed)
     this.#settling ??= this.#settle(verdict)
     return this.#settling
   }
@@ -288,9 +311,11 @@ export class Scope {
   }
 }
 
-/** Notes what code of a test has started when its file had ended: nobody but the run looks any more. */
+/** Notes what code of a test has started after the test. When its file has ended as well, nobody but the run looks any more. */
 function noteStray({ id, scope }: Birth, site: SpawnSite): void {
-  const { file, name: by, run, title: test } = scope as Scope
+  const stray = scope as Scope
+  const { file, name: by, run, title: test } = stray
+  file?.starters.set(id, stray)
   if (file?.isOver !== true) return
   // Inside of a spawn, and hardly ever: what it needs is loaded then.
   void import('./note-stray.js').then(({ noteStray }) =>

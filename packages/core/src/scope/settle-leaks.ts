@@ -61,8 +61,8 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
   const detail = { explain: run.options.explain, root: run.root }
   for (const left of leaked) {
     const starter = starterOf(scope, left)
-    const isRed = starter.kind !== 'test' || !starter.hasFailed
-    // The red of a test that failed by itself says enough, and a retry that passed stays green.
+    // The red of a test that failed by itself says enough, and a retry that passed stays green. What goes on after it is another matter.
+    const isRed = starter.kind !== 'test' || !starter.hasFailed || (left.isLate && scope.hasFailedAtLast(starter.title))
     if (!isRed) events.push(...tell(scope, left))
     else {
       failures.push({ of: left.isLate ? (scope.file ?? scope) : starter, error: leakError(left, starter, detail) })

@@ -11,12 +11,9 @@ test.each([
   ['ssh-agent -s'],
   ['/usr/local/bin/watchman --foreground'],
   ['adb -L tcp:5037 fork-server server --reply-fd 4'],
+  ['ssh: /tmp/control [mux]'],
 ])('spares %s', (command) => {
   expect(isCommonHelper(command.split(' '))).toBe(true)
-})
-
-test("spares ssh's shared connection, whose title is one word", () => {
-  expect(isCommonHelper(['ssh: /tmp/control [mux]'])).toBe(true)
 })
 
 test.each([

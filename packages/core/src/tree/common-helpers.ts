@@ -31,8 +31,6 @@ export function isEndingHelper(command: readonly string[]): boolean {
   return workers.some((helper) => isHelper(command, helper))
 }
 
-function isHelper(command: readonly string[], [name, argument]: Helper): boolean {
-  // Some write a title of several words over their arguments.
-  const [program = '', ...words] = command.join(' ').split(' ')
+function isHelper([program = '', ...words]: readonly string[], [name, argument]: Helper): boolean {
   return name.test(basename(program)) && (argument === undefined || words.some((word) => argument.test(word)))
 }
