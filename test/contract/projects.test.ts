@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeRunners, type RunnerName, shareSuite } from './run-suite.js'
+import { describeRunners, type RunnerName, runners, runSuite, shareSuite } from './run-suite.js'
 
 const report = `{ report: { json: 'custody.json' } }`
 
@@ -43,3 +43,26 @@ describeRunners('a runtime that two projects of a run define to the letter alike
     expect(receiptsOf('db')).toHaveLength(2)
   })
 })
+
+test.runIf(runners.includes('vitest'))(
+  'the plugin of the root holds for projects of Vitest that inherit nothing from it',
+  async () => {
+    const {
+      exitCode,
+      output,
+      test: outcomeOf,
+    } = await runSuite('vitest', {
+      config: `
+      import { custodyPlugin } from '@custody/vitest/plugin'
+      const project = (name) => ({ test: { name, include: [name + '.check.mjs'] } })
+      export default { plugins: [custodyPlugin({ allow: [{ argv: ['sleep', '31'], reason: 'a test', until: 'run' }] })],
+        test: { projects: ['a', 'b'].map(project) } }`,
+      files: {
+        a: `test('leaves one', () => { spawn('sleep', ['30'], { stdio: 'ignore' }) })`,
+        b: `test('leaves what may be left', () => { spawn('sleep', ['31'], { stdio: 'ignore' }) })`,
+      },
+    })
+    expect(exitCode, output).toBe(1)
+    expect([outcomeOf('leaves one').status, outcomeOf('leaves what may be left').status], output).toEqual(['failed', 'passed'])
+  },
+)

@@ -69,6 +69,8 @@ export interface SuiteResult {
   readonly receipts: readonly Receipt[]
   /** What the suite's tests noted, by name. */
   readonly notes: Readonly<Record<string, unknown>>
+  /** The project's baseline, if it has one. */
+  readonly baseline: unknown
   /** The project's directory; gone after the test. */
   readonly directory: string
   /** What is left of the run in its base directory. */
@@ -163,6 +165,7 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => void)
     summary: report?.summary as Summary,
     receipts,
     notes: Object.fromEntries(readLines(join(directory, 'notes.jsonl')).map((line) => JSON.parse(line))),
+    baseline: readJson(join(directory, 'custody-baseline.json')),
     directory,
     base,
     test(title) {

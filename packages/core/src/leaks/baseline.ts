@@ -52,7 +52,7 @@ export function findFixed(
 export function updated(leaks: readonly KnownLeak[], found: readonly KnownLeak[], fixed: readonly KnownLeak[]): KnownLeak[] {
   const rest = leaks.filter((leak) => !fixed.some((each) => isSameLeak(each, leak)))
   const byKey = new Map([...rest, ...found].map((leak) => [keyOf(leak), leak]))
-  return [...byKey.keys()].sort().map((key) => byKey.get(key) as KnownLeak)
+  return [...byKey.values()].sort((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1))
 }
 
 /** A command line without what changes from one machine, or from one run, to the next. */
@@ -72,4 +72,9 @@ function isSameLeak(a: KnownLeak, b: KnownLeak): boolean {
 
 function keyOf({ argv, file, project, test }: KnownLeak): string {
   return JSON.stringify([project, file, test, argv])
+}
+
+/** A test comes before those whose titles go on where its own ends. */
+function sortKeyOf({ argv, file, project, test }: KnownLeak): string {
+  return [project, file, test, ...argv].join('\0')
 }
