@@ -41,19 +41,38 @@ export class HeldUpdates {
     this.#files.add(test.file.id)
   }
 
-  /** Tells of what was held in a file, as it is by now, and of whatever has changed. */
-  async release(file: RunnerTestFile, changed: readonly RunnerTestCase[]): Promise<void> {
-    const held = this.#events.splice(0)
+  /**
+   * Tells of what was held in a file, as it is by now, and of whatever has changed.
+   * @param beforeLast called when all changed tests but the last are told: what counts them asks for the last one
+   */
+  async release(
+    file: RunnerTestFile,
+    changed: readonly RunnerTestCase[],
+    beforeLast: (last: RunnerTestCase) => Promise<void>,
+  ): Promise<void> {
+    const held = testsOf(file).filter((test) => this.#tests.delete(test.id) || changed.includes(test))
     const isHeld = this.#files.delete(file.id)
-    const tests =
-      changed.length > 0 || isHeld ? testsOf(file).filter((test) => this.#tests.delete(test.id) || changed.includes(test)) : []
-    if (tests.length === 0 && held.length === 0) return
-    const tasks = new Set([...tests, ...tests.flatMap(ancestorsOf), file])
-    const packs = [...tasks].map(({ id, meta, result }) => [id, result, meta])
-    // One that has been told green is told again.
-    const again = changed.filter(({ id }) => this.#told.has(id)).map(({ id }) => [id, 'test-finished', undefined])
+    const last = changed.at(-1)
+    if (last !== undefined) {
+      await this.#tell(held.filter((test) => test !== last))
+      await beforeLast(last)
+    }
+    const rest = last === undefined ? held : [last]
+    if (rest.length > 0 || isHeld) await this.#tell(rest, file)
     this.#told.clear()
-    await this.#send?.(packs, [...held, ...again])
+  }
+
+  /** Tells of tests and of what stands around them; with the file also that it has ended. */
+  async #tell(tests: readonly RunnerTestCase[], file: RunnerTestFile | null = null): Promise<void> {
+    if (tests.length === 0 && file === null) return
+    const ids = new Set([...tests.map(({ id }) => id), ...(file === null ? [] : [file.id])])
+    const events = this.#events.filter(([id]) => ids.has(id))
+    this.#events = this.#events.filter(([id]) => !ids.has(id))
+    // One that has been told green is told again.
+    const again = tests.filter(({ id }) => this.#told.has(id)).map(({ id }) => [id, 'test-finished', undefined])
+    const tasks = new Set<Task>([...tests, ...tests.flatMap(ancestorsOf), ...(file === null ? [] : [file])])
+    const packs = [...tasks].map(({ id, meta, result }) => [id, result, meta])
+    await this.#send?.(packs, [...events, ...again])
   }
 
   #filter(packs: readonly Pack[], events: readonly Event[]): unknown {

@@ -69,6 +69,8 @@ const openFiles = new WeakMap<RunnerTestFile, OpenFile>()
 /** The test of each attempt's scope: what it has left may be found when it has ended. */
 const testOf = new WeakMap<Scope, RunnerTestCase>()
 const holders = new WeakMap<RunnerHooks, HeldUpdates>()
+/** Has Vitest look once more whether a test is one too many for `bail`; the user's own hook is not called again. */
+const recounts = new WeakMap<RunnerHooks, (test: RunnerTestCase) => Promise<void>>()
 
 /**
  * Opens a scope for each file and each attempt of a test, captures after the body, and settles after all finalizers. Which hook runs when
@@ -211,8 +213,11 @@ function settleBeforeBail(runner: RunnerHooks): void {
       const open = openFile(test.file).tests.get(test)
       if (open === undefined) return inner?.call(runner, test)
       if (!open.scope.isIdle || open.settlements.length > 0) {
-        holders.get(runner)?.hold(test)
-        return settleTest(test, open).then(() => inner?.call(runner, test))
+        return settleTest(test, open).then(() => {
+          // One that is red already is counted at once.
+          if (!hasFailed(test)) holders.get(runner)?.hold(test)
+          return inner?.call(runner, test)
+        })
       }
       open.cell.isOver = true
       endAttempt(test, open.attempt)
@@ -221,12 +226,17 @@ function settleBeforeBail(runner: RunnerHooks): void {
       return inner?.call(runner, test)
     }
   let current: AfterRunTask | undefined
+  const recounted = new Set<RunnerTestCase>()
   Object.defineProperty(runner, 'onAfterRunTask', {
     configurable: true,
     // Until Vitest has set its own it reads what it is going to call: the original, or ours would call itself.
-    get: () => current ?? original,
+    get: () => current ?? ((test: RunnerTestCase) => (recounted.has(test) ? undefined : original?.call(runner, test))),
     set: (bound: AfterRunTask) => {
       current = settling(bound)
+      recounts.set(runner, async (test) => {
+        recounted.add(test)
+        await bound.call(runner, test)
+      })
     },
   })
 }
@@ -245,7 +255,7 @@ async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<vo
   const holder = holders.get(runner)
   const reddened = failLate(settlement, failures, holder?.isHooked ?? false)
   if (failures.length > 0) fail(file, failures)
-  await holder?.release(file, reddened)
+  await holder?.release(file, reddened, async (last) => recounts.get(runner)?.(last))
   if (failures.length > 0) await report(runner, file)
 }
 

@@ -280,6 +280,7 @@ export class Scope {
     this.file?.starters.set(this.id, this)
     try {
       const { settle } = await import('./teardown.js')
+      strays ??= await import('./note-stray.js')
       const { failures, late, receipts } = await settle(this, this.#captured, hasFailed)
       return { receipts, failures: [...this.#faults, ...failures], late }
     } catch (cause) {
@@ -313,15 +314,17 @@ export class Scope {
 
 /** Notes what code of a test has started after the test. When its file has ended as well, nobody but the run looks any more. */
 function noteStray({ id, scope }: Birth, site: SpawnSite): void {
-  const stray = scope as Scope
-  const { file, name: by, run, title: test } = stray
-  file?.starters.set(id, stray)
+  const own = scope as Scope
+  const { file, name: by, run, title: test } = own
+  file?.starters.set(id, own)
   if (file?.isOver !== true) return
-  // Inside of a spawn, and hardly ever: what it needs is loaded then.
-  void import('./note-stray.js').then(({ noteStray }) =>
-    noteStray(run, { namespace: id, by, site, known: { project: run.projectName, file: file.path, test }, file }),
-  )
+  const stray = { namespace: id, by, site, known: { project: run.projectName, file: file.path, test }, file }
+  // Inside of a spawn. It is loaded with the first teardown that has something to do.
+  if (strays !== null) strays.noteStray(run, stray)
+  else void import('./note-stray.js').then(({ noteStray }) => noteStray(run, stray))
 }
+
+let strays: typeof import('./note-stray.js') | null = null
 
 interface Above {
   readonly file?: Scope | null
