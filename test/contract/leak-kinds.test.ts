@@ -185,3 +185,33 @@ describeRunners('what a global setup leaves', (runner) => {
     expect(isAlive(notes['left by the setup'])).toBe(false)
   })
 })
+
+describeRunners('a finalizer that cannot remove a directory', (runner) => {
+  const suite = shareSuite(runner, () => ({
+    files: {
+      removing: `
+        ${starts}
+        let directory
+        const writing = () => {
+          directory = fs.mkdtempSync(path.join(os.tmpdir(), 'written-'))
+          // Nothing is removed while there is something in it: as if somebody wrote there between two looks.
+          fs.mkdirSync(path.join(directory, 'full'))
+          spawn('sleep', ['307'], { cwd: directory, stdio: 'ignore' })
+        }
+        const remove = () => { fs.rmdirSync(directory) }
+        describe('after each', () => {
+          afterEach(remove)
+          test('leaves one that works there', writing)
+        })`,
+    },
+  }))
+
+  test('is told who is there, beside its own error', () => {
+    const { messages } = suite().test('leaves one that works there')
+    expect(messages).toContain('ENOTEMPTY')
+    expect(messages).toContain('It is still in use by a process that was started here:')
+    expect(messages).toMatch(
+      /pid \d+ {2}sleep 307 {3}\(started by removing\.check\.\w+ . after each . leaves one that works there\)/,
+    )
+  })
+})

@@ -151,6 +151,8 @@ export class Session {
       case 'test_fn_start':
         // After a failed beforeEach the body does not run, and nothing says that it ended.
         return event.test.errors.length > 0 ? this.#capture(event.test) : undefined
+      case 'hook_failure':
+        return this.#explain(event.error, event.test ?? null)
       case 'test_fn_success':
       case 'test_fn_failure':
         return this.#capture(event.test)
@@ -185,6 +187,13 @@ export class Session {
   #capture(test: Circus.TestEntry): Promise<void> | undefined {
     const { scope } = this.#open(test)
     return scope.isIdle ? undefined : scope.capture()
+  }
+
+  /** Adds to a finalizer's error what is known of its cause. */
+  #explain(error: unknown, test: Circus.TestEntry | null): Promise<void> | undefined {
+    const { message } = (error ?? {}) as { message?: unknown }
+    if (typeof message !== 'string') return undefined
+    return (test === null ? this.#scope : this.#open(test).scope).explain([error as Error])
   }
 
   #endTest(test: Circus.TestEntry): Promise<void> | undefined {

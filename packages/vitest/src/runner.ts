@@ -196,6 +196,7 @@ async function settleTest(test: RunnerTestCase, open: OpenTest): Promise<void> {
   open.cell.isOver = true
   endAttempt(test, open.attempt)
   openFile(test.file).tests.delete(test)
+  await open.scope.explain(test.result?.errors ?? [])
   await settleAttempt(test, open, open.scope)
   fail(
     test,
@@ -246,6 +247,7 @@ async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<vo
   const { cell, scope, tests } = openFile(file)
   const skipped: CustodyError[] = []
   for (const [test, open] of tests) skipped.push(...(await settleSkipped(test, open)))
+  await scope.explain(file.result?.errors ?? [])
   const settlement = await scope.settle({
     hasFailed: hasFailed(file) || skipped.length > 0,
     isWhole: isWhole(file),

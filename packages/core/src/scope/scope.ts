@@ -10,6 +10,7 @@ import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { LeakPolicy, TestAllowance } from '../options/options.js'
 import type { Receipt } from '../retire/receipt.js'
 import type { SupervisorLink } from '../supervisor/link.js'
+import type { UsersError } from './explain-removal.js'
 import type { RunHandle } from './run-handle.js'
 import type { Captured } from './teardown.js'
 
@@ -263,6 +264,17 @@ export class Scope {
       this.#faults.push(teardownFailed(this, 'capture', cause))
     }
     for (const sibling of this.siblings.values()) await sibling.capture()
+  }
+
+  /** Adds to errors of the user's own finalizers what this scope knows of their causes. */
+  async explain(errors: readonly UsersError[]): Promise<void> {
+    if (errors.length === 0 || (this.file ?? this).birth.spawned === 0) return
+    try {
+      const { explainRemoval } = await import('./explain-removal.js')
+      for (const error of errors) explainRemoval(this, error)
+    } catch (cause) {
+      this.#faults.push(teardownFailed(this, 'explain an error of', cause))
+    }
   }
 
   /** Verifies, retires what is owned, and asserts its exit; of an idle scope it is only the end. Settles once, however often it is asked. */
