@@ -1,5 +1,5 @@
-// Runs the benches and prints their tables: `node bench/run.mjs [name…] [--rounds n] [--only contestant,…]`. Nothing
-// fails when a goal is missed.
+// Runs the benches and prints their tables: `node bench/run.mjs [name…] [--rounds n] [--only contestant,…]
+// [--case case,…]`. Nothing fails when a goal is missed.
 import { parseArgs } from 'node:util'
 import { names as all, loadBench } from './benches/index.mjs'
 import { installPeers } from './install-peers.mjs'
@@ -9,7 +9,7 @@ import { report } from './measure/report.mjs'
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: 'string' }, only: { type: 'string' } },
+  options: { rounds: { type: 'string' }, only: { type: 'string' }, case: { type: 'string' } },
 })
 const names = positionals.length > 0 ? positionals : all
 const unknown = names.filter((name) => !all.includes(name))
@@ -22,7 +22,13 @@ installPeers()
 console.log(describeMachine())
 for (const name of names) {
   const bench = await loadBench(name)
-  const contestants = bench.contestants.filter((each) => values.only === undefined || values.only.split(',').includes(each))
-  const rounds = await pairedRounds(name, contestants, Number(values.rounds ?? bench.rounds))
-  console.log(report(name, bench, rounds))
+  const contestants = chosen(bench.contestants, values.only)
+  for (const caseName of chosen(bench.cases ?? [undefined], values.case)) {
+    const rounds = await pairedRounds(name, contestants, Number(values.rounds ?? bench.rounds), caseName)
+    console.log(report(caseName ?? name, bench, rounds))
+  }
+}
+
+function chosen(all, list) {
+  return all.filter((each) => list === undefined || each === undefined || list.split(',').includes(each))
 }

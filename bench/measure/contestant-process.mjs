@@ -18,8 +18,10 @@ export class ContestantProcess {
     })
   }
 
-  static async open(bench, contestant) {
-    const child = fork(program, [bench, contestant], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+  static async open(bench, contestant, caseName) {
+    const child = fork(program, [bench, contestant, ...(caseName === undefined ? [] : [caseName])], {
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    })
     const opened = new ContestantProcess(child)
     try {
       await opened.#answer()

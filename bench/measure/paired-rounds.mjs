@@ -3,12 +3,13 @@ import { ContestantProcess } from './contestant-process.mjs'
 /**
  * Has every contestant run once in each round, in an order that is new each time: what slows the machine down for a while slows all of
  * them down, so that they are compared within a round.
+ * @param caseName what is measured, for a bench that measures several things
  * @returns {Promise<Record<string, Record<string, number>>[]>} for each round what each contestant measured
  */
-export async function pairedRounds(benchName, contestants, count) {
+export async function pairedRounds(benchName, contestants, count, caseName) {
   const processes = new Map()
   for (const name of contestants) {
-    const opened = await attempt(name, () => ContestantProcess.open(benchName, name))
+    const opened = await attempt(name, () => ContestantProcess.open(benchName, name, caseName))
     if (opened !== null) processes.set(name, opened)
   }
   const rounds = []

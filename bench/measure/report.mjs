@@ -12,7 +12,11 @@ export function report(name, bench, rounds) {
   return [`\n## ${name}`, `${about} ${rounds.length} rounds.`, ...parts].join('\n\n')
 }
 
-function rowOf(contestant, { difference, least, median, most, ratio }, { digits = 2, isCount = false, isLag = false }) {
+function rowOf(
+  contestant,
+  { difference, least, median, most, quartiles, ratio },
+  { digits = 2, isCount = false, isLag = false },
+) {
   if (isCount) return { contestant, median: String(median), most: String(most) }
   const shown = (value) => value.toFixed(digits)
   return {
@@ -21,7 +25,8 @@ function rowOf(contestant, { difference, least, median, most, ratio }, { digits 
     least: shown(least),
     ...(difference !== null && { 'more than the floor': shown(difference) }),
     // What is almost nothing has no multiples.
-    ...(ratio !== null && !isLag && { 'times the floor': ratio.toFixed(2) }),
+    ...(ratio !== null &&
+      !isLag && { 'times the floor': ratio.toFixed(2), quartiles: quartiles.map((each) => each.toFixed(2)).join(' … ') }),
   }
 }
 

@@ -1,12 +1,12 @@
-// One contestant of one bench: `contesting.mjs <bench> <contestant>`. Measures whenever it is told to.
+// One contestant of one bench: `contesting.mjs <bench> <contestant> [case]`. Measures whenever it is told to.
 import { loadBench } from '../benches/index.mjs'
 
-const [benchName, contestantName] = process.argv.slice(2)
+const [benchName, contestantName, caseName] = process.argv.slice(2)
 let opened
 
 await answer(async () => {
   const bench = await loadBench(benchName)
-  opened = await bench.open(contestantName)
+  opened = await bench.open(contestantName, caseName)
 })
 process.on('message', async (word) => {
   if (word === 'measure') return answer(() => opened.measure())
