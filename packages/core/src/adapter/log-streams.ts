@@ -6,20 +6,26 @@ import type { StreamNotice } from '../supervisor/protocol.js'
 /** The logs that are shown as they grow. */
 export class LogStreams {
   readonly #write: (text: string) => void
+  readonly #followed = new Set<string>()
   readonly #streams = new Map<string, LogStream[]>()
 
   constructor(write: (text: string) => void) {
     this.#write = write
   }
 
-  /** Follows those of what is started from now on, each until it has exited. */
-  followAll(link: SupervisorLink): void {
-    link.onStreamed = (notice) => {
+  /** Follows those of what is started from now on, and of what was started before, each until it has exited. */
+  async followAll(link: SupervisorLink): Promise<void> {
+    const begin = (notice: StreamNotice) => {
+      if (this.#followed.has(notice.id)) return
+      this.#followed.add(notice.id)
       this.#follow(notice)
       const isOver = link.exitOf(notice.id, notice.isDaemon)
       const end = () => this.#end(notice.id)
       isOver.then(end, end)
     }
+    link.onStreamed = begin
+    // A worker may have been faster than this process.
+    for (const notice of await link.call<StreamNotice[]>('streamed', {})) begin(notice)
   }
 
   /** Shows what is there by now. */

@@ -93,11 +93,11 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     )
   const report = new RunReport(handle)
   const streams = new LogStreams((text) => void process.stderr.write(text))
-  supervisor.link.then(
-    (link) => streams.followAll(link),
-    // Whoever starts something is told.
-    () => {},
-  )
+  supervisor.link
+    .then((link) => streams.followAll(link))
+    .catch(() => {
+      // Whoever starts something is told.
+    })
   let eager: EagerRuntimes | null = null
   const setups = new GlobalSetups(handle)
   let going = 0
@@ -121,18 +121,22 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     async close({ isPartial } = { isPartial: true }) {
       eager?.forget()
       await deadRuns
-      const { failures, isLingering } = await settleLast(handle, setups)
-      const baselineLine = baseline === null ? null : settleBaseline(baseline, readEvents(directory), { isPartial, root })
-      const end = report.tellRest(failures, baselineLine)
-      setups.close()
-      const paths = pathsToRemove(handle)
-      if (isLingering) await supervisor.linger(paths)
-      else {
-        await supervisor.end()
-        for (const path of paths) rmSync(path, { recursive: true, force: true })
+      let isLingering = false
+      try {
+        const last = await settleLast(handle, setups)
+        isLingering = last.isLingering
+        const line = baseline === null ? null : settleBaseline(baseline, readEvents(directory), { isPartial, root })
+        return report.tellRest(last.failures, line)
+      } finally {
+        setups.close()
+        const paths = pathsToRemove(handle)
+        if (isLingering) await supervisor.linger(paths)
+        else {
+          await supervisor.end()
+          for (const path of paths) rmSync(path, { recursive: true, force: true })
+        }
+        streams.end()
       }
-      streams.end()
-      return end
     },
   }
   try {

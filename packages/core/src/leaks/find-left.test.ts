@@ -8,9 +8,9 @@ import { findLeft } from './find-left.js'
 
 const file = () => `${newRunId(null)}.f1`
 
-/** Starts a child in a namespace; it has exited when the test has finished. */
+/** Starts a child in a namespace, which says when it is up; it has exited when the test has finished. */
 async function bear(namespace: string, script: string, changes: Partial<BornChild> = {}): Promise<BornChild> {
-  const child: ChildProcess = spawn('sh', ['-c', `echo up; ${script}`], {
+  const child: ChildProcess = spawn('sh', ['-c', script], {
     env: { PATH: process.env['PATH'], CUSTODY_NAMESPACE: `${namespace}:/run/x` },
     stdio: ['ignore', 'pipe', 'ignore'],
   })
@@ -25,7 +25,7 @@ async function bear(namespace: string, script: string, changes: Partial<BornChil
 
 test('finds a child that is alive, with the line that started it, and none that has exited', async () => {
   const scope = file()
-  const [alive, gone] = [await bear(`${scope}.1`, 'exec sleep 100'), await bear(`${scope}.1`, 'true')]
+  const [alive, gone] = [await bear(`${scope}.1`, 'echo up; exec sleep 100'), await bear(`${scope}.1`, 'echo up')]
   if (gone.process.exitCode === null) await once(gone.process, 'exit')
   const left = findLeft(scope, [{ namespace: `${scope}.1`, children: [alive, gone] }], ownIdentity())
   expect(left).toMatchObject([
@@ -41,14 +41,17 @@ test('finds a child that is alive, with the line that started it, and none that 
 
 test('finds who was born in the scope though nobody here has started it, and counts it as one with its children', async () => {
   const scope = file()
-  const { process: parent } = await bear(`${scope}.2`, 'sleep 100 & wait')
+  const { process: parent } = await bear(`${scope}.2`, 'sleep 100 & echo up; wait')
   const left = findLeft(scope, [], ownIdentity())
   expect(left).toMatchObject([{ identity: { pid: parent.pid }, namespace: `${scope}.2`, site: null, descendants: [{}] }])
 })
 
 test('takes a child that nobody waits for, and that is in no session of its own, for one of the worker', async () => {
   const scope = file()
-  const [helper, detached] = [await bear(scope, 'exec sleep 100'), await bear(scope, 'exec sleep 100', { isDetached: true })]
+  const [helper, detached] = [
+    await bear(scope, 'echo up; exec sleep 100'),
+    await bear(scope, 'echo up; exec sleep 100', { isDetached: true }),
+  ]
   for (const each of [helper, detached]) each.process.unref()
   const left = findLeft(scope, [{ namespace: scope, children: [helper, detached] }], ownIdentity())
   expect(left.map(({ identity, isOfWorker }) => [identity.pid, isOfWorker])).toEqual(
@@ -58,7 +61,7 @@ test('takes a child that nobody waits for, and that is in no session of its own,
 
 test('leaves out what Custody has started, and a child whose environment says that it is nobody’s', async () => {
   const scope = file()
-  await bear(`${scope}.r1`, 'exec sleep 100')
+  await bear(`${scope}.r1`, 'echo up; exec sleep 100')
   const opted = spawn('sleep', ['100'], { env: { PATH: process.env['PATH'], CUSTODY_NAMESPACE: '' }, stdio: 'ignore' })
   const exited = once(opted, 'exit')
   onTestFinished(async () => {

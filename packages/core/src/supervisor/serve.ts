@@ -87,6 +87,7 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     endLeft: ({ known, scope, spared }) =>
       supervisor.endLeft(scope as string, known as readonly Identity[], spared as readonly Identity[]),
     hasKept: () => supervisor.hasKept,
+    streamed: () => supervisor.streamed,
     means: (): Reached => {
       const { level, mechanisms } = supervisor.means
       return { level, mechanisms }

@@ -22,6 +22,7 @@ export interface StartedProcessesOptions {
 export class StartedProcesses {
   readonly #options: StartedProcessesOptions
   readonly #processes = new Map<NamespaceId, ManagedProcess>()
+  readonly #streamed: StreamNotice[] = []
   /** How each has ended, for those who ask once more. */
   readonly #ended = new Map<NamespaceId, Ended>()
   /** Those whose daemon has exited, as everybody was told. */
@@ -29,6 +30,11 @@ export class StartedProcesses {
 
   constructor(options: StartedProcessesOptions) {
     this.#options = options
+  }
+
+  /** Those of which the output is shown as it comes. */
+  get streamed(): readonly StreamNotice[] {
+    return this.#streamed
   }
 
   all(): ManagedProcess[] {
@@ -53,7 +59,11 @@ export class StartedProcesses {
       await this.stop(id, 0)
       throw error
     }
-    if (request.isStreamed) onStreamed({ id, name, isDaemon, logs: spawned.logs })
+    if (request.isStreamed) {
+      const notice = { id, name, isDaemon, logs: spawned.logs }
+      this.#streamed.push(notice)
+      onStreamed(notice)
+    }
     void started.exited.then((exit) => {
       onGone(id)
       onExit({ id, isDaemon: false, exit, expected: started.isExpected })

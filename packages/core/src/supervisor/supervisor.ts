@@ -8,7 +8,7 @@ import { readExemptions } from './exemptions.js'
 import type { ManagedProcess } from './managed-process.js'
 import { type Means, plainMeans } from './means.js'
 import { reapOrphans } from './orphans.js'
-import type { Attachment, Ended, ShareAnswer, SharedRuntime, Spawned, SpawnRequest, Swept } from './protocol.js'
+import type { Attachment, Ended, ShareAnswer, SharedRuntime, Spawned, SpawnRequest, StreamNotice, Swept } from './protocol.js'
 import { Shares } from './shares.js'
 import { SpawnQueue } from './spawn-queue.js'
 import { StartedProcesses } from './started-processes.js'
@@ -100,6 +100,11 @@ export class Supervisor {
   /** Whether the runner's main process has been here. */
   get hasRunner(): boolean {
     return this.#hasRunner
+  }
+
+  /** What was started so far of which the output is shown as it comes. */
+  get streamed(): readonly StreamNotice[] {
+    return this.#started.streamed
   }
 
   /** Whether something goes on from one run of a watch mode to the next. */
