@@ -205,7 +205,10 @@ export class Session {
     this.#current = null
     const { isIdle } = scope
     const settling = scope.settle({ hasFailed: test.errors.length > 0 })
-    if (isIdle) return undefined
+    if (isIdle) {
+      this.#tests.delete(test)
+      return undefined
+    }
     return settling.then(({ failures }) => {
       // A throw here would end the file; the list makes the test red, also one that was expected to fail.
       test.errors.push(...failures.map((failure) => [failure, undefined] as Circus.TestError & [Error, undefined]))

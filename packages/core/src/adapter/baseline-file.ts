@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CustodyError } from '@custody/runtime/internals'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Baseline, KnownLeak } from '../leaks/baseline.js'
 
 export const BASELINE_FILE = 'custody-baseline.json'

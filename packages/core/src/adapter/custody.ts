@@ -110,7 +110,7 @@ export const custody: Custody = {
     const scope = currentScope('configure')
     const leaks = checkFileOptions(options)
     if (scope.kind !== 'file') throw notOfFile(scope)
-    scope.leaks = leaks
+    scope.books.leaks = leaks
   },
   ...membersOf((verb) => currentScope(verb)),
 }
@@ -177,7 +177,7 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
 
 /** What tells by its words is also told to whoever ends the run: a worker may not live to say it. */
 function declare(scope: Scope, allowance: TestAllowance): void {
-  scope.allowances.push(allowance)
+  scope.allow(allowance)
   const { argv, reason, until } = allowance
   if (argv === undefined || until === 'run') return
   writeExemption(scope.run.directory, { type: 'allowed', scope: scope.id, allowance: { argv, reason, until } })

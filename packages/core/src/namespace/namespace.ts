@@ -26,14 +26,12 @@ export interface RunPlace {
 
 export class NamespaceDirectory implements Namespace {
   readonly id: NamespaceId
-  readonly #path: string
-  readonly #runDirectory: string
+  readonly #run: RunPlace
   #isMade = false
 
   constructor(id: NamespaceId, run: RunPlace) {
     this.id = id
-    this.#runDirectory = run.directory
-    this.#path = join(run.storage, 'ns', id.slice(run.id.length + 1))
+    this.#run = run
   }
 
   /** Whether anybody has asked for a directory. */
@@ -42,9 +40,10 @@ export class NamespaceDirectory implements Namespace {
   }
 
   get dir(): string {
-    if (!this.#isMade) mkdirSync(this.#path, { recursive: true, mode: 0o700 })
+    const path = join(this.#run.storage, 'ns', this.id.slice(this.#run.id.length + 1))
+    if (!this.#isMade) mkdirSync(path, { recursive: true, mode: 0o700 })
     this.#isMade = true
-    return this.#path
+    return path
   }
 
   get home(): string {
@@ -68,7 +67,7 @@ export class NamespaceDirectory implements Namespace {
       TMPDIR: tmp,
       TEMP: tmp,
       TMP: tmp,
-      CUSTODY_NAMESPACE: `${this.id}:${this.#runDirectory}`,
+      CUSTODY_NAMESPACE: `${this.id}:${this.#run.directory}`,
     }
   }
 

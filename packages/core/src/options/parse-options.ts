@@ -1,5 +1,5 @@
 import { CustodyError, isObject } from '@custody/runtime/internals'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ResolvedOptions } from './options.js'
 import { isPlain, plainOf } from './plain-definition.js'
 import { suggest } from './suggest.js'

@@ -21,7 +21,7 @@ export function explainRemoval(scope: Scope, error: UsersError): void {
   )
   if (writers.length === 0) return
   const lines = writers.map(({ command, identity, namespace }) => {
-    const starter = (scope.file ?? scope).starters.get(namespace) ?? scope
+    const starter = scope.books.starters.get(namespace) ?? scope
     return `  pid ${identity.pid}  ${command.join(' ')}   (started by ${starter.name})`
   })
   const text = ['It is still in use by a process that was started here:', ...lines].join('\n')

@@ -6,7 +6,7 @@ import type { Scope } from './scope.js'
 export function leakPolicyOf(scope: Scope): LeakPolicy {
   const file = scope.file ?? scope
   const { leaks, overrides } = scope.run.options
-  return file.leaks ?? overrides.findLast(({ files }) => isMatch(file.path, files))?.leaks ?? leaks
+  return scope.books.leaks ?? overrides.findLast(({ files }) => isMatch(file.path, files))?.leaks ?? leaks
 }
 
 function isMatch(path: string, globs: readonly string[]): boolean {

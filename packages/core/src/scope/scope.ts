@@ -1,34 +1,19 @@
 import { randomInt } from 'node:crypto'
 import { relative, sep } from 'node:path'
-import type { Identity } from '@custody/runtime'
-import { CustodyError } from '@custody/runtime/errors'
+import type { CustodyError } from '@custody/runtime/errors'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
-import type { CapturedLocator } from '../locators/capture.js'
 import { type Birth, type BornChild, birthState, newBirth, type SpawnSite, silence } from '../namespace/birth.js'
 import { NamespaceDirectory } from '../namespace/namespace.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
-import type { LeakPolicy, TestAllowance } from '../options/options.js'
+import type { TestAllowance } from '../options/options.js'
 import type { Receipt } from '../retire/receipt.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { UsersError } from './explain-removal.js'
+import { FileBooks } from './file-books.js'
+import { Holdings, type Use } from './holdings.js'
 import type { RunHandle } from './run-handle.js'
 import type { Captured } from './teardown.js'
-
-/** A started runtime in the hands of a scope. */
-export interface Use {
-  readonly name: string
-  readonly onExit: 'fail' | 'ignore'
-  /** Whether it is what a command has left behind that exits with 0. */
-  readonly hasDaemonized: boolean
-  /** Milliseconds that it may take to obey. */
-  readonly graceMs: number
-  /** Whether its last lines are shown when the scope has failed. */
-  readonly isShown: boolean
-  /** Where it was asked for. */
-  readonly site: SpawnSite
-  /** The last lines of its output. */
-  tail(): string
-}
+import { teardownFailed } from './teardown-failed.js'
 
 /** How a file is called; made only when it is needed. */
 export interface FileNames {
@@ -70,55 +55,33 @@ export class Scope {
   readonly birth: Birth
   readonly file: Scope | null
   readonly namespace: NamespaceDirectory
-  /** Namespaces opened beside this one; they end with it at the latest. */
-  readonly siblings: Map<string, Scope> = new Map()
-  /** What this file has accounted for; shared by all of its scopes. */
-  readonly accounted: Set<string>
-  /** Those of its tests that started something, by their namespaces. */
-  readonly starters: Map<NamespaceId, Scope> = new Map()
-  /** Captures of its tests that this file accounts for. */
-  readonly held: CapturedLocator[] = []
-  /** Starts that are under way. What is not ready when the scope ends is stopped, and told. */
-  readonly starting: Map<AbortController, Promise<unknown>> = new Map()
-  /** The runtimes that it has started, or shares. */
-  readonly uses: Map<string, Use>
+  /** Its file's. */
+  readonly books: FileBooks
   /** The test or file beside which a namespace was opened, or that started something wider than itself. */
   readonly opener: Scope | null
-  /** What it has declared. */
-  readonly allowances: TestAllowance[] = []
-  /** What this file has set for itself. */
-  leaks: LeakPolicy | null = null
   /** Whether its own test has failed, as it was told at its settlement. */
   hasFailed = false
   readonly #names: FileNames
-  readonly #title: () => string
-  /** Processes that were judged. */
-  readonly #judged: Identity[] = []
-  /** The tests of this file that have passed; null where nobody wants to know. */
-  readonly #passed: string[] | null
-  /** The titles of tests of this file of which the last attempt has failed. */
-  readonly #failed = new Set<string>()
+  readonly #title: (() => string) | null
+  #holdings: Holdings | null = null
   #counter = 0
   #lease: Promise<SupervisorLink> | null = null
   #captured: Captured | null = null
   #settling: Promise<Settlement> | null = null
   /** What went wrong with the teardown itself. A runner's hook must not throw: that would cost the results of the file. */
-  readonly #faults: CustodyError[] = []
+  #faults: readonly CustodyError[] = []
 
   private constructor(kind: Scope['kind'], run: RunHandle, birth: Birth, names: FileNames, above: Above = {}) {
-    const { file = null, opener = null, title = () => '' } = above
+    const { file = null, opener = null, title = null } = above
     this.kind = kind
     this.opener = opener
     this.run = run
     this.birth = birth
     this.#names = names
-    this.file = file
-    this.accounted = file?.accounted ?? new Set()
-    // Who has asked for something wide uses it.
-    this.uses = kind === 'wide' && opener !== null ? opener.uses : new Map()
-    this.namespace = new NamespaceDirectory(birth.id, run)
     this.#title = title
-    this.#passed = file === null && hasKnownLeaks(this) ? [] : null
+    this.file = file
+    this.namespace = new NamespaceDirectory(birth.id, run)
+    this.books = file?.books ?? new FileBooks(hasKnownLeaks(this))
     birth.scope = this
   }
 
@@ -145,7 +108,7 @@ export class Scope {
     const birth: Birth = { ...newBirth(`${file.id}.n${++file.#counter}`, file.birth), sites: this.birth.sites }
     const title = () => `${this.title} › ${name}`
     const sibling = new Scope('sibling', this.run, birth, this.#names, { file, opener: this, title })
-    this.siblings.set(name, sibling)
+    this.#held.siblings.set(name, sibling)
     return sibling
   }
 
@@ -159,7 +122,49 @@ export class Scope {
 
   /** The titles of a test and of what stands around it; empty for a file. */
   get title(): string {
-    return this.#title()
+    return this.#title?.() ?? ''
+  }
+
+  get accounted(): Set<string> {
+    return this.books.accounted
+  }
+
+  get siblings(): ReadonlyMap<string, Scope> {
+    return (this.#holdings ?? none).siblings
+  }
+
+  get starting(): ReadonlyMap<AbortController, Promise<unknown>> {
+    return (this.#holdings ?? none).starting
+  }
+
+  get uses(): ReadonlyMap<string, Use> {
+    // Who has asked for something wide uses it.
+    return this.kind === 'wide' && this.opener !== null ? this.opener.uses : (this.#holdings ?? none).uses
+  }
+
+  get allowances(): readonly TestAllowance[] {
+    return (this.#holdings ?? none).allowances
+  }
+
+  /** Of a file those of its tests that started something; a test has none below it. */
+  get starters(): ReadonlyMap<NamespaceId, Scope> {
+    return this.file === null ? this.books.starters : nobody
+  }
+
+  get #held(): Holdings {
+    this.#holdings ??= new Holdings()
+    return this.#holdings
+  }
+
+  /** Notes that it uses a runtime. */
+  use(instance: string, use: Use): void {
+    if (this.kind === 'wide' && this.opener !== null) this.opener.use(instance, use)
+    else this.#held.uses.set(instance, use)
+  }
+
+  /** Declares what may be left of it. */
+  allow(allowance: TestAllowance): void {
+    this.#held.allowances.push(allowance)
   }
 
   /** The file, or the full name of the test. */
@@ -189,28 +194,12 @@ export class Scope {
   async whileStarting<T>(begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController()
     const starting = begin(controller.signal)
-    this.starting.set(controller, starting)
+    this.#held.starting.set(controller, starting)
     try {
       return await starting
     } finally {
-      this.starting.delete(controller)
+      this.#held.starting.delete(controller)
     }
-  }
-
-  /** Notes that a process was judged: no other judgement of this file is about it. */
-  noteJudged(identity: Identity): void {
-    ;(this.file ?? this).#judged.push(identity)
-  }
-
-  isJudged({ pid, start }: Identity): boolean {
-    return (this.file ?? this).#judged.some((each) => each.pid === pid && each.start === start)
-  }
-
-  /** Notes how an attempt of one of its tests has ended. */
-  noteEnd(attempt: Scope, hasFailed: boolean): void {
-    if (hasFailed) this.#failed.add(attempt.title)
-    // Nobody asks for the titles of a file in which nothing has failed.
-    else if (this.#failed.size > 0) this.#failed.delete(attempt.title)
   }
 
   /**
@@ -219,16 +208,6 @@ export class Scope {
    */
   silence(except: readonly BornChild[]): void {
     for (const { birth } of [this, ...this.starters.values()]) silence(birth, except)
-  }
-
-  /** Whether a test of this file has failed at last, whatever came of its earlier attempts. */
-  hasFailedAtLast(title: string): boolean {
-    return this.#failed.has(title)
-  }
-
-  /** Notes that one of its tests has passed, if anybody wants to know. */
-  notePassed(title: string): void {
-    this.#passed?.push(title)
   }
 
   /** A number that no other runtime of this scope has. */
@@ -261,7 +240,7 @@ export class Scope {
       const { capture } = await import('./teardown.js')
       this.#captured = capture(this)
     } catch (cause) {
-      this.#faults.push(teardownFailed(this, 'capture', cause))
+      this.#note(cause, 'capture')
     }
     for (const sibling of this.siblings.values()) await sibling.capture()
   }
@@ -273,23 +252,23 @@ export class Scope {
       const { explainRemoval } = await import('./explain-removal.js')
       for (const error of errors) explainRemoval(this, error)
     } catch (cause) {
-      this.#faults.push(teardownFailed(this, 'explain an error of', cause))
+      this.#note(cause, 'explain an error of')
     }
   }
 
   /** Verifies, retires what is owned, and asserts its exit; of an idle scope it is only the end. Settles once, however often it is asked. */
   settle(verdict: RunnersVerdict): Promise<Settlement> {
-    this.hasFailed ||= verdict.hasFailed
-    if (this.kind === 'test') this.file?.noteEnd(this, verdict.hasFailed)
-    this.#settling ??= this.#settle(verdict)
+    if (this.#settling !== null) return this.#settling
+    this.hasFailed = verdict.hasFailed
+    if (this.kind === 'test') this.books.noteEnd(this, verdict.hasFailed, verdict.isSkipped ?? false)
+    this.#settling = this.#settle(verdict)
     return this.#settling
   }
 
-  async #settle({ hasFailed, isSkipped = false, isWhole = false }: RunnersVerdict): Promise<Settlement> {
-    if (this.kind === 'test' && !hasFailed && !isSkipped) this.file?.notePassed(this.title)
-    if (this.#passed !== null) await this.#tellPassed(this.#passed, isWhole)
+  async #settle({ hasFailed, isWhole = false }: RunnersVerdict): Promise<Settlement> {
+    if (this.kind === 'file' && this.books.passed !== null) await this.#tellPassed(this.books.passed, isWhole)
     if (this.isIdle && this.#lease === null) return nothing
-    this.file?.starters.set(this.id, this)
+    if (this.file !== null) this.books.starters.set(this.id, this)
     try {
       const { settle } = await import('./teardown.js')
       strays ??= await import('./note-stray.js')
@@ -306,6 +285,10 @@ export class Scope {
     }
   }
 
+  #note(cause: unknown, verb: string): void {
+    this.#faults = [...this.#faults, teardownFailed(this, verb, cause)]
+  }
+
   async #tellPassed(passed: readonly string[], isWhole: boolean): Promise<void> {
     const { writeEvents } = await import('../report/events.js')
     const { directory, projectName: project } = this.run
@@ -314,21 +297,18 @@ export class Scope {
 
   /** Whether nothing has happened in it: then there is nothing to capture and nothing to settle. */
   get isIdle(): boolean {
-    return (
-      this.birth.spawned === 0 &&
-      !this.namespace.isMade &&
-      this.siblings.size === 0 &&
-      this.uses.size === 0 &&
-      this.starting.size === 0
-    )
+    return this.birth.spawned === 0 && !this.namespace.isMade && (this.#holdings === null || this.#holdings.isEmpty)
   }
 }
+
+const none = new Holdings()
+const nobody: ReadonlyMap<NamespaceId, Scope> = new Map()
 
 /** Notes what code of a test has started after the test. When its file has ended as well, nobody but the run looks any more. */
 function noteStray({ id, scope }: Birth, site: SpawnSite): void {
   const own = scope as Scope
   const { file, name: by, run, title: test } = own
-  file?.starters.set(id, own)
+  own.books.starters.set(id, own)
   if (file?.isOver !== true) return
   const stray = { namespace: id, by, site, known: { project: run.projectName, file: file.path, test }, file }
   // Inside of a spawn. It is loaded with the first teardown that has something to do.
@@ -347,15 +327,4 @@ interface Above {
 function hasKnownLeaks(scope: Scope): boolean {
   const { leaks = [] } = sharedBaseline(scope.run) ?? {}
   return leaks.length > 0 && leaks.some(({ file, project }) => file === scope.path && project === scope.run.projectName)
-}
-
-/** A fault of the teardown itself. */
-export function teardownFailed({ name }: { readonly name: string }, verb: string, cause: unknown): CustodyError {
-  if (cause instanceof CustodyError) return cause
-  const { message } = cause as Error
-  return new CustodyError('CUSTODY_TEARDOWN_FAILED', `Could not ${verb} ${name}: ${message}`, {
-    hint: 'this is a fault of the machine or of Custody; the cause says where.',
-    facts: { scope: name },
-    cause,
-  })
 }

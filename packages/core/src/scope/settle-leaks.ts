@@ -10,7 +10,8 @@ import type { Swept } from '../supervisor/protocol.js'
 import { writeExemption } from '../supervisor/write-exemption.js'
 import { leakPolicyOf } from './leak-policy.js'
 import { reasonToSpare, type Spared } from './reason-to-spare.js'
-import { type Scope, teardownFailed } from './scope.js'
+import type { Scope } from './scope.js'
+import { teardownFailed } from './teardown-failed.js'
 import { timeLimits } from './time-limits.js'
 
 /** What a scope's leaks come to. */
@@ -50,7 +51,7 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
 
   const judged = await lookUntilExited(scope, policy === 'fail')
   const { helpers, leaked, spared, told } = judged
-  for (const { identity } of [...told, ...helpers]) scope.noteJudged(identity)
+  for (const { identity } of [...told, ...helpers]) scope.books.noteJudged(identity)
   exemptSpared(scope, spared)
   const failures: { of: Scope; error: CustodyError }[] = []
   const events: RunEvent[] = [
@@ -62,7 +63,7 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
   for (const left of leaked) {
     const starter = starterOf(scope, left)
     // The red of a test that failed by itself says enough, and a retry that passed stays green. What goes on after it is another matter.
-    const isRed = starter.kind !== 'test' || !starter.hasFailed || (left.isLate && scope.hasFailedAtLast(starter.title))
+    const isRed = starter.kind !== 'test' || !starter.hasFailed || (left.isLate && scope.books.hasFailedAtLast(starter.title))
     if (!isRed) events.push(...tell(scope, left))
     else {
       failures.push({ of: left.isLate ? (scope.file ?? scope) : starter, error: leakError(left, starter, detail) })
@@ -101,7 +102,7 @@ function look(scope: Scope, isRed: boolean): Judged {
   const starts = [scope, ...scope.starters.values()].map(({ birth, id }) => ({ namespace: id, children: birth.children }))
   const judged = { leaked: [] as Left[], told: [] as Left[], helpers: [] as Left[], spared: [] as (Spared & { left: Left })[] }
   for (const left of findLeft(scope.id, starts, runner)) {
-    if (scope.isJudged(left.identity)) continue
+    if (scope.books.isJudged(left.identity)) continue
     const spared = reasonToSpare(left, starterOf(scope, left))
     if (spared !== null) judged.spared.push({ ...spared, left })
     else if (left.isOfWorker) judged.helpers.push(left)

@@ -7,7 +7,9 @@ import { leadTo } from '../report/stack-of-site.js'
 import { grouped } from '../report/words.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import type { Ended } from '../supervisor/protocol.js'
-import { type Scope, teardownFailed, type Use } from './scope.js'
+import type { Use } from './holdings.js'
+import type { Scope } from './scope.js'
+import { teardownFailed } from './teardown-failed.js'
 
 /** What became of the started runtimes of a scope. */
 export interface StartedSettlement {

@@ -77,7 +77,7 @@ function use<R extends Started<string>>(scope: Scope, runtime: R, site: SpawnSit
   const { logs = options.logs } = spec
   const tail = () => (logs === 'never' ? '' : runtime.log.tail(20))
   const isShown = logs === 'on-failure' && !options.streamed.includes(name)
-  const note = () => scope.uses.set(runtime.instance, { graceMs, hasDaemonized, isShown, name, onExit, site, tail })
+  const note = () => scope.use(runtime.instance, { graceMs, hasDaemonized, isShown, name, onExit, site, tail })
   note()
   const { restart } = runtime
   return Object.assign(runtime, {

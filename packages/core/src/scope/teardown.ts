@@ -4,10 +4,11 @@ import { CustodyError, clock, Deadline } from '@custody/runtime/internals'
 import { type CapturedLocator, captureGlobs, captureRegistry, type GlobCapture } from '../locators/capture.js'
 import { isOfRuntime } from '../namespace/namespace-id.js'
 import { type RunEvent, writeEvents } from '../report/events.js'
-import { type Scope, type Settlement, teardownFailed } from './scope.js'
+import type { Scope, Settlement } from './scope.js'
 import { settleLeaks } from './settle-leaks.js'
 import { applyPolicy, settleLocators } from './settle-locators.js'
 import { settleStarted } from './settle-started.js'
+import { teardownFailed } from './teardown-failed.js'
 import { timeLimits } from './time-limits.js'
 
 /** What a scope held at its capture. */
@@ -21,10 +22,11 @@ export function capture(scope: Scope): Captured {
   const { file, kind } = scope
   const { elsewhere, inside, registered } = lookAround(scope)
   const cutShort = [...inside.cutShort, ...elsewhere.cutShort]
-  if (file === null) return { locators: [...scope.held, ...registered, ...inside.locators, ...elsewhere.locators], cutShort }
+  if (file === null)
+    return { locators: [...scope.books.held, ...registered, ...inside.locators, ...elsewhere.locators], cutShort }
   // What an absolute glob finds is nobody's in particular: the file accounts for it, unless it lies in the scope's own directory.
   const own = elsewhere.locators.filter((captured) => isDueWith(scope, captured))
-  file.held.push(...elsewhere.locators.filter((captured) => !own.includes(captured)))
+  scope.books.held.push(...elsewhere.locators.filter((captured) => !own.includes(captured)))
   const due = kind === 'sibling' ? registered : registered.filter((captured) => isDueWith(scope, captured))
   return { locators: [...due, ...inside.locators, ...own], cutShort }
 }
@@ -73,7 +75,7 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   ])
 
   const { events, failures } = applyPolicy(own.findings, options)
-  for (const { receipt } of own.findings) if (receipt.identity !== null) scope.noteJudged(receipt.identity)
+  for (const { receipt } of own.findings) if (receipt.identity !== null) scope.books.noteJudged(receipt.identity)
   const leaks = await settleLeaks(scope).catch((fault: unknown) => ({
     events: [],
     failures: [{ of: scope, error: teardownFailed(scope, 'look for what was left by', fault) }],
