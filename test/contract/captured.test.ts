@@ -65,6 +65,7 @@ describeRunners('in the registry and in globbed places', (runner) => {
     expect(receipt?.scope).toMatch(/^[0-9a-f]{32}\.[0-9a-f]{16}$/)
   })
 
+  // G03
   test('a runtime that was there before the run is left alone and told, and all is green', () => {
     const receipts = suite().receipts.filter(({ identity }) => identity?.pid === locatorOfEarlier.pid)
     expect(receipts.map(({ verdict, reason, steps }) => [verdict, reason, steps.map(({ step }) => step)])).toEqual([
@@ -74,6 +75,7 @@ describeRunners('in the registry and in globbed places', (runner) => {
     expect(suite().output).toContain(`left alone: "obeying" by ${join(elsewhere, 'obeying.json')}: it was there before this run`)
   })
 
+  // G07
   test('a runtime that runs inside the test process is left alone, and its test is green', () => {
     const [receipt] = suite().receipts.filter(({ test }) => test?.endsWith('serves inside the test process'))
     expect(suite().test('serves inside the test process').status, suite().output).toBe('passed')

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { describeRunners, shareSuite } from './run-suite.js'
 
@@ -246,11 +247,13 @@ describeRunners('tests that run at once', (runner) => {
 
 // G01
 describeRunners('tests that commit with git', (runner) => {
-  const suite = shareSuite(runner, () => ({
-    files: {
-      git: `
+  const suite = shareSuite(
+    runner,
+    () => ({
+      files: {
+        git: `
         const git = (directory, ...args) => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'gc.auto=1', ...args], { cwd: directory, stdio: 'ignore' })
-        for (let at = 0; at < 20; at++)
+        for (let at = 0; at < 200; at++)
           test('commits ' + at, () => {
             const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'git-'))
             git(directory, 'init')
@@ -258,8 +261,17 @@ describeRunners('tests that commit with git', (runner) => {
             git(directory, 'add', '.')
             git(directory, 'commit', '-m', 'x')
           })`,
-    },
-  }))
+      },
+    }),
+    240_000,
+  )
 
-  test('are green', () => expect(suite().exitCode, suite().output).toBe(0))
+  test('are green, and its maintenance ends by itself', async () => {
+    expect(suite().exitCode, suite().output).toBe(0)
+    expect(suite().output).not.toContain('ended with the run')
+    // One that was ended in its work would leave its locks for ever.
+    const locks = () =>
+      readdirSync(suite().base, { recursive: true, encoding: 'utf8' }).filter((path) => /\.lock$|gc\.pid$/.test(path))
+    while (locks().length > 0) await setTimeout(50)
+  })
 })

@@ -1,8 +1,8 @@
 import { CustodyError, clock, Deadline, pause } from '@custody/runtime/internals'
 import type { Left } from '../leaks/find-left.js'
 import { captureRegistry } from '../locators/capture.js'
-import { isOfRuntime } from '../namespace/namespace-id.js'
-import { readEvents, writeEvents } from '../report/events.js'
+import { isOfRuntime, type NamespaceId } from '../namespace/namespace-id.js'
+import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { accountFor, applyPolicy, settleLocators } from '../scope/settle-locators.js'
 import { settleEnded } from '../scope/settle-started.js'
@@ -31,19 +31,9 @@ export async function settleRest(
   const started = settleEnded(await supervisor.settle(isRerunNext), run.options, null)
   writeEvents(run.directory, started.events)
   const loss = await supervisor.findLoss()
-  const accounted = new Set<string>()
-  for (const event of readEvents(run.directory)) {
-    if (event.type === 'receipt') accountFor(event.receipt, event.instance, accounted)
-  }
-  const starter = { kind: 'run', name: 'the run', sites: [] }
-  const settler = { id: run.id, starterOf: () => starter, run, accounted }
   // What runs inside of a started runtime ends with that, and what global setups have started is still theirs.
-  const locators = () =>
-    captureRegistry(run.directory, run.id).filter(({ namespace }) => !isOfRuntime(namespace) && !isOfSetup(run.id, namespace))
-  const look = () => ({ locators: locators(), cutShort: [] })
-  const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
-  const { faults, findings } = await settleLocators(settler, null, look, time)
-  const { events, failures } = applyPolicy(findings, run.options)
+  const published = await settlePublished(run, 'the run', (id) => !isOfRuntime(id) && !isOfSetup(run.id, id))
+  const events = [...published.events]
   const late = await judgeLate(run, readEvents(run.directory))
   events.push(...late.events)
   const helpers = late.going.map(({ identity }) => identity)
@@ -57,13 +47,32 @@ export async function settleRest(
     failures: [
       ...(loss === null ? [] : [supervisorLost(loss)]),
       ...started.failures,
-      ...failures,
+      ...published.failures,
       ...late.failures,
-      ...faults.map((fault) => teardownFailed(starter, 'settle', fault)),
       ...swept.filter(({ isAlive }) => isAlive).map(stillAlive),
     ],
     going: helpers.length,
   }
+}
+
+/** Retires what was published in the run and has not been accounted for by anybody else. */
+async function settlePublished(
+  run: RunHandle,
+  name: string,
+  isMeant: (namespace: NamespaceId) => boolean,
+): Promise<{ events: RunEvent[]; failures: CustodyError[] }> {
+  const accounted = new Set<string>()
+  for (const event of readEvents(run.directory)) {
+    if (event.type === 'receipt') accountFor(event.receipt, event.instance, accounted)
+  }
+  const starter = { kind: 'run', name, sites: [] }
+  const settler = { id: run.id, starterOf: () => starter, run, accounted }
+  const locators = () => captureRegistry(run.directory, run.id).filter(({ namespace }) => isMeant(namespace))
+  const look = () => ({ locators: locators(), cutShort: [] })
+  const time = { begunAt: clock.now(), deadline: Deadline.after(timeLimits(run.options).teardownMs) }
+  const { faults, findings } = await settleLocators(settler, null, look, time)
+  const { events, failures } = applyPolicy(findings, run.options)
+  return { events, failures: [...failures, ...faults.map((fault) => teardownFailed(starter, 'settle', fault))] }
 }
 
 /** What the last look at a run has come to. */
@@ -75,11 +84,13 @@ export interface LastSettlement {
 
 /** Judges what global setups have left when they were torn down, and helpers whose workers have ended since. */
 export async function settleLast(run: RunHandle, setups: GlobalSetups): Promise<LastSettlement> {
+  const published = await settlePublished(run, 'the global setup', (id) => isOfSetup(run.id, id))
   const late = await judgeLate(run, readEvents(run.directory))
   const left = run.options.leaks === 'off' ? [] : await leftOfSetups(run, setups)
   const { events, failures } = setups.judge(left)
-  writeEvents(run.directory, [...late.events, ...events])
-  return { failures: [...late.failures, ...failures], isLingering: late.going.length > 0 || setups.hasHelpers }
+  writeEvents(run.directory, [...published.events, ...late.events, ...events])
+  const all = [...published.failures, ...late.failures, ...failures]
+  return { failures: all, isLingering: late.going.length > 0 || setups.hasHelpers }
 }
 
 /** What is alive when whoever is just exiting has had its time. */
