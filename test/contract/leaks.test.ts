@@ -134,7 +134,26 @@ const left = `
   test('leaves another', () => abandon('other', 'dash'))`
 
 describeRunners("with leaks: 'warn', a process that a test leaves", (runner) => {
-  const suite = shareSuite(runner, () => ({ options: { leaks: 'warn' }, files: { leaks: `${starts}${left}` } }))
+  // Runners begin with the longest file.
+  const exiting = `
+    // ${'-'.repeat(4_000)}
+    test('has one that is just exiting', () => {
+      note('exiting', spawn('sh', ['-c', 'exec sleep 0.4'], { stdio: 'ignore' }).pid)
+    })`
+  const waiting = `
+    test('ends when that has exited', async () => {
+      const pid = () => /"exiting",(\\d+)/.exec(fs.existsSync('notes.jsonl') ? fs.readFileSync('notes.jsonl', 'utf8') : '')?.[1]
+      while (pid() === undefined || isAlive(pid())) await new Promise((resolve) => setTimeout(resolve, 20))
+    })`
+  const suite = shareSuite(runner, () => ({
+    options: { leaks: 'warn' },
+    files: { leaks: `${starts}${left}`, exiting, waiting },
+  }))
+
+  test('is not meant when it is just exiting', () => {
+    expect(suite().output).not.toContain('has one that is just exiting left')
+    expect(suite().summary.leaked).toBe(2)
+  })
 
   test('keeps its test green, is reported, and ends with the run', () => {
     const { exitCode, notes, output } = suite()

@@ -1,4 +1,5 @@
-import { CustodyError, clock, Deadline, pause } from '@custody/runtime/internals'
+import type { Identity } from '@custody/runtime'
+import { CustodyError, clock, Deadline, hasEnded, isSameIdentity, pause } from '@custody/runtime/internals'
 import type { Left } from '../leaks/find-left.js'
 import { captureRegistry } from '../locators/capture.js'
 import { isOfRuntime, type NamespaceId } from '../namespace/namespace-id.js'
@@ -34,6 +35,7 @@ export async function settleRest(
   // What runs inside of a started runtime ends with that, and what global setups have started is still theirs.
   const published = await settlePublished(run, 'the run', (id) => !isOfRuntime(id) && !isOfSetup(run.id, id))
   const events = [...published.events]
+  events.push(...leaksOfTold(readEvents(run.directory), await supervisor.takeOutlived()))
   const late = await judgeLate(run, readEvents(run.directory))
   events.push(...late.events)
   const helpers = late.going.map(({ identity }) => identity)
@@ -53,6 +55,19 @@ export async function settleRest(
     ],
     going: helpers.length,
   }
+}
+
+/** What files have told and nobody has waited for is a leak if it has not exited in its time. */
+function leaksOfTold(all: readonly RunEvent[], outlived: readonly Identity[] | null): RunEvent[] {
+  return all
+    .filter((event) => event.type === 'told')
+    .filter(({ identity }) =>
+      outlived === null ? hasEnded(identity) !== true : outlived.some((each) => isSameIdentity(each, identity)),
+    )
+    .flatMap(({ by, command, identity: { pid }, known }) => [
+      { type: 'warning', text: `${by} left pid ${pid}: ${command.join(' ')}` } as const,
+      { type: 'leak', pid, command, by, isRed: false, known } as const,
+    ])
 }
 
 /** Retires what was published in the run and has not been accounted for by anybody else. */

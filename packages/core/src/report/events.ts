@@ -15,6 +15,8 @@ export type RunEvent =
   | { readonly type: 'swept'; readonly pid: number; readonly command: readonly string[] }
   /** A process that a test has left. */
   | LeakEvent
+  /** One that makes nothing red, and that nobody has waited for: it is a leak if it has not exited in its time. */
+  | ToldEvent
   /** One that is to end with its worker: whether it does is seen when that has ended. */
   | HelperEvent
   /** Code of a test has started something when its file had ended: what is left of it belongs to the run. */
@@ -35,6 +37,14 @@ export interface LeakEvent {
   readonly by: string
   /** Whether it made something red. */
   readonly isRed: boolean
+  readonly known: KnownLeak
+}
+
+export interface ToldEvent {
+  readonly type: 'told'
+  readonly identity: Identity
+  readonly command: readonly string[]
+  readonly by: string
   readonly known: KnownLeak
 }
 

@@ -57,7 +57,7 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
   const events: RunEvent[] = [
     ...spared.map(({ left, reason }) => ({ type: 'allowed', ...shown(left), reason }) as const),
     ...helpers.map((left) => helperOf(scope, left, policy === 'fail')),
-    ...told.flatMap((left) => tell(scope, left)),
+    ...told.map((left) => toldOf(scope, left)),
   ]
   const detail = { explain: run.options.explain, root: run.root }
   for (const left of leaked) {
@@ -71,10 +71,11 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
     }
   }
   try {
+    if (told.length > 0) await watchTold(scope, told)
     if (leaked.length > 0) await endLeft(scope, judged)
   } catch (cause) {
-    // What they are red for stays; they end with the run.
-    failures.push({ of: scope, error: teardownFailed(scope, 'end what was left by', cause) })
+    // What they are red for stays; they end with the run. Where nothing can be red, this cannot either: the run says who was lost.
+    if (policy === 'fail') failures.push({ of: scope, error: teardownFailed(scope, 'end what was left by', cause) })
   }
   return { events, failures }
 }
@@ -123,6 +124,11 @@ function tell(scope: Scope, left: Left): RunEvent[] {
   return [{ type: 'warning', text }, leakEvent(scope, left, false)]
 }
 
+function toldOf(scope: Scope, left: Left): RunEvent {
+  const { command, identity } = left
+  return { type: 'told', identity, command, by: starterOf(scope, left).name, known: knownLeak(scope, left) }
+}
+
 function leakEvent(scope: Scope, left: Left, isRed: boolean): RunEvent {
   return { type: 'leak', ...shown(left), by: starterOf(scope, left).name, isRed, known: knownLeak(scope, left) }
 }
@@ -160,6 +166,13 @@ function exemptFile({ birth, id, kind, run, starters }: Scope): void {
   for (const starter of starters.values()) starts.push({ namespace: starter.id, children: starter.birth.children })
   const known = findLeft(id, starts, run.runner).flatMap(familyOf)
   writeExemption(run.directory, { type: 'scope', scope: id, known })
+}
+
+/** Nobody waits for what makes nothing red: the supervisor looks whether it has only been exiting. */
+async function watchTold(scope: Scope, told: readonly Left[]): Promise<void> {
+  const link = await scope.lease()
+  const { exitMs: forMs } = timeLimits(scope.run.options)
+  await link.call('watch', { known: told.map(({ identity }) => identity), forMs })
 }
 
 /** Has the supervisor end it, which looks at the evidence once more. */

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import type { Identity } from '@custody/runtime'
 import { clock, Deadline, hasCode } from '@custody/runtime/internals'
 import type { Birthmark } from '../tree/birthmark.js'
 import { launchSupervisor } from './launch-supervisor.js'
@@ -77,6 +78,11 @@ export class RunSupervisor {
   /** Ends whatever else was born in the run, apart from what goes on. */
   async sweep(except: readonly Birthmark[]): Promise<Swept[]> {
     return (await this.#ask<Swept[]>('sweep', { except })) ?? []
+  }
+
+  /** Those that were told to it and have not exited in their time; null when it cannot answer. */
+  takeOutlived(): Promise<Identity[] | null> {
+    return this.#ask<Identity[]>('takeOutlived', {})
   }
 
   /** Has it stay for as long as this process does, then end what is left, and remove what the run has on disk. */

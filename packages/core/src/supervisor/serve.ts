@@ -17,6 +17,7 @@ import {
   type RpcError,
 } from '@custody/runtime/internals'
 import type { Birthmark } from '../tree/birthmark.js'
+import { ExitWatchList } from './exit-watch-list.js'
 import { type Reached, takeMeans } from './means.js'
 import {
   type Attachment,
@@ -43,6 +44,7 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
 
   // What it removes when its runner has told how the run went, and helpers of that runner still live.
   let lastPaths: readonly string[] = []
+  const exits = new ExitWatchList()
   const supervisor = new Supervisor(
     {
       ...{ runId: run.id, runDirectory, runner: run.runner, lastGraceMs, allow: run.allow, isSwept: run.isSwept },
@@ -81,6 +83,8 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     share: ({ fingerprint, key }, peer) => supervisor.share(peer, key as string, fingerprint as string),
     shared: ({ key, outcome }) => supervisor.shared(key as string, outcome as SharedRuntime | { problem: string }),
     sweep: ({ except }) => supervisor.sweep(except as readonly Birthmark[]),
+    watch: ({ forMs, known }) => exits.watch(known as readonly Identity[], forMs as number),
+    takeOutlived: () => exits.takeOutlived(),
     linger: ({ paths }) => {
       lastPaths = paths as readonly string[]
     },
