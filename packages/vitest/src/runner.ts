@@ -13,8 +13,11 @@ import {
   Scope,
   type Settlement,
 } from '@custody/core/worker'
-import { inject, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite } from 'vitest'
+import type { RunnerTestCase, RunnerTestFile, RunnerTestSuite } from 'vitest'
+import * as vitest from 'vitest'
 import { loadBaseRunner, type RunnerClass, type RunnerHooks } from './base-runner.js'
+import { offerTest } from './custody-test.js'
+import { placeFixtures } from './fixtures.js'
 import { HeldUpdates } from './held-updates.js'
 import type { Provided } from './provided.js'
 import { fail, hasFailed, isFile, isWhole, markFailed, titleOf, wasCutShort } from './tasks.js'
@@ -24,6 +27,9 @@ const run: RunHandle = { ...provided.run, slot: process.env['VITEST_POOL_ID'] ??
 const state = birthState()
 state.runDirectory = run.options.markChildren ? run.directory : null
 markChildren()
+
+placeFixtures(vitest.test)
+offerTest(vitest.test)
 
 const Base: RunnerClass = await loadBaseRunner(provided.baseRunner)
 
@@ -128,7 +134,7 @@ class CustodyRunner extends Base {
 export default CustodyRunner
 
 function providedOrThrow(): Provided {
-  const found = inject('@custody/vitest') as Provided | undefined
+  const found = vitest.inject('@custody/vitest') as Provided | undefined
   if (found !== undefined) return found
   throw new CustodyError(
     'CUSTODY_NOT_SET_UP',
