@@ -1,8 +1,10 @@
 // Runs the contract with the packed tarballs on every supported runner, each installed as a user would, and on the Node that it needs.
+// `--only vitest-5` takes the cells whose names begin so, `--tests leaks,owned` some of the contract.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { pack } from '../../scripts/pack.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -23,18 +25,26 @@ const names = [
   'captured',
   'configuration',
   'failing-starts',
+  'leak-kinds',
+  'leak-policy',
+  'leak-runs',
   'leaks',
   'misbehaving',
+  'no-false-reds',
   'numbers',
   'owned',
   'projects',
   'scopes',
   'started',
+  'vitest-fixtures',
+  'vitest-reports',
 ]
-const contract = names.map((name) => `test/contract/${name}.test.ts`)
+const { values: only } = parseArgs({ options: { only: { type: 'string', default: '' }, tests: { type: 'string' } } })
+const contract = (only.tests?.split(',') ?? names).map((name) => `test/contract/${name}.test.ts`)
 
 const tarballs = pack()
-const results = cells.map((cell) => ({ ...cell, isGreen: runCell(cell) }))
+const chosen = cells.filter(({ runner, version }) => `${runner}-${version}`.startsWith(only.only))
+const results = chosen.map((cell) => ({ ...cell, isGreen: runCell(cell) }))
 console.log('')
 for (const { isGreen, node, runner, version } of results) {
   console.log(`${isGreen ? 'passed' : 'FAILED'}  ${runner} ${version} on Node ${node ?? process.versions.node}`)

@@ -30,4 +30,5 @@ export const errorCodes: readonly string[] = [
   'CUSTODY_SUPERVISOR_UNREACHABLE',
   'CUSTODY_SUPERVISOR_LOST',
   'CUSTODY_TEARDOWN_FAILED',
+  'CUSTODY_UNMANAGED',
 ]

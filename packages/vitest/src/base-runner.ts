@@ -10,7 +10,8 @@ export interface RunnerHooks {
   onTaskFinished?(test: RunnerTestCase): unknown
   onAfterRunTask?(test: RunnerTestCase): unknown
   onAfterRunSuite?(suite: RunnerTestSuite): unknown
-  /** Vitest puts it on the instance. */
+  /** Vitest puts these two on the instance. */
+  onTestAnnotate?(test: RunnerTestCase, annotation: { type: string; message: string }): unknown
   onTaskUpdate?(packs: unknown[], events: unknown[]): unknown
 }
 

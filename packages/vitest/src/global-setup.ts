@@ -42,8 +42,14 @@ function manage(project: TestProject, run: RunHandle): void {
   project.provide('@custody/vitest', {
     run: { ...run, project: project.name, projectName: project.name, ...(options && { options: readOptions(options) }) },
     baseRunner: config.runner ?? null,
+    isAnnotated: hasJUnit(project.vitest.config.reporters),
   })
   config.runner = runner
+}
+
+/** Others would print annotations for people. */
+function hasJUnit(reporters: readonly unknown[]): boolean {
+  return reporters.some((reporter) => [reporter].flat()[0] === 'junit')
 }
 
 function optionsOf(project: TestProject): CustodyOptions | undefined {

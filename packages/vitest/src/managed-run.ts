@@ -63,10 +63,13 @@ function isPartial(vitest: Vitest): boolean {
  * Accounts for what no file has, and says how the run went. To standard error: on standard output it would stand inside of what the JSON
  * reporter prints. By the exit code: an error that a hook throws here leaves Vitest 4 with code 0.
  */
-export async function settleRun(managed: ManagedRun, { isLast }: { isLast: boolean }): Promise<void> {
+export async function settleRun(
+  managed: ManagedRun,
+  { isLast, unmanaged = [] }: { readonly isLast: boolean; readonly unmanaged?: readonly string[] },
+): Promise<void> {
   if (managed.isSettled) return
   managed.isSettled = true
-  await say(() => managed.run.settle({ isRerunNext: managed.isWatching && !isLast }))
+  await say(() => managed.run.settle({ isRerunNext: managed.isWatching && !isLast, unmanaged }))
 }
 
 async function say(end: () => Promise<RunEnd>): Promise<void> {

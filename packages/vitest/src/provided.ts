@@ -6,6 +6,8 @@ export interface Provided {
   readonly run: RunHandle
   /** The user's own runner, which ours extends; null for Vitest's. An absolute path. */
   readonly baseRunner: string | null
+  /** Whether somebody reads annotations. */
+  readonly isAnnotated: boolean
 }
 
 declare module 'vitest' {

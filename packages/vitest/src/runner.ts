@@ -20,6 +20,7 @@ import { offerTest } from './custody-test.js'
 import { placeFixtures } from './fixtures.js'
 import { HeldUpdates } from './held-updates.js'
 import type { Provided } from './provided.js'
+import { annotate, leaveReceipts } from './receipts.js'
 import { fail, hasFailed, isFile, isWhole, markFailed, titleOf, wasCutShort } from './tasks.js'
 
 const provided = providedOrThrow()
@@ -198,12 +199,15 @@ async function settleAttempt(
 }
 
 /** Ends a test: what it and its earlier attempts left unproven makes it red. */
-async function settleTest(test: RunnerTestCase, open: OpenTest): Promise<void> {
+async function settleTest(runner: RunnerHooks, test: RunnerTestCase, open: OpenTest): Promise<void> {
   open.cell.isOver = true
   endAttempt(test, open.attempt)
   openFile(test.file).tests.delete(test)
   await open.scope.explain(test.result?.errors ?? [])
   await settleAttempt(test, open, open.scope)
+  const receipts = open.settlements.flatMap((settlement) => settlement.receipts)
+  leaveReceipts(test, receipts)
+  if (provided.isAnnotated) await annotate(runner, test, receipts)
   fail(
     test,
     open.settlements.flatMap(({ failures }) => failures),
@@ -220,7 +224,7 @@ function settleBeforeBail(runner: RunnerHooks): void {
       const open = openFile(test.file).tests.get(test)
       if (open === undefined) return inner?.call(runner, test)
       if (!open.scope.isIdle || open.settlements.length > 0) {
-        return settleTest(test, open).then(() => {
+        return settleTest(runner, test, open).then(() => {
           // One that is red already is counted at once.
           if (!hasFailed(test)) holders.get(runner)?.hold(test)
           return inner?.call(runner, test)
@@ -259,6 +263,7 @@ async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<vo
     isWhole: isWhole(file),
   })
   const failures = [...skipped, ...settlement.failures]
+  leaveReceipts(file, settlement.receipts)
   cell.isOver = true
   const holder = holders.get(runner)
   const reddened = failLate(settlement, failures, holder?.isHooked ?? false)

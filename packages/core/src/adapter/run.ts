@@ -33,8 +33,9 @@ export interface Run {
   /**
    * Accounts for what no file has, writes the report, and gives the counts. In watch mode once for each re-run.
    * @param isRerunNext whether what is kept for the next run of a watch mode goes on
+   * @param unmanaged the names of projects that have run without Custody
    */
-  settle(options?: { readonly isRerunNext: boolean }): Promise<RunEnd>
+  settle(options?: { readonly isRerunNext: boolean; readonly unmanaged?: readonly string[] }): Promise<RunEnd>
   /** What the users' global setups start. */
   readonly setups: GlobalSetups
   /** Whether something was started that goes on from one run of a watch mode to the next. */
@@ -105,12 +106,13 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   const run: Run = {
     handle,
     setups,
-    async settle({ isRerunNext } = { isRerunNext: false }) {
+    async settle({ isRerunNext, unmanaged = [] } = { isRerunNext: false }) {
       const settled = await settleRest(handle, supervisor, setups, isRerunNext)
       going = settled.going
       const failures = [...settled.failures]
       // By now the supervisor has told of all exits.
       const warnings: RunEvent[] = []
+      for (const name of unmanaged) apply(resolved.unmanaged, ranUnmanaged(name), warnings, failures)
       for (const exit of eager?.findExits() ?? []) apply(resolved.unexpectedExit, exit, warnings, failures)
       writeEvents(directory, warnings)
       streams.flush()
@@ -182,4 +184,11 @@ async function newDirectory(base: string): Promise<string> {
   ensurePrivateDirectory(base)
   const { path } = await makeDirectory({ tmpdir: realpathSync.native(base), template: 'XXXXXX', mode: 0o700, keep: true })
   return path
+}
+
+function ranUnmanaged(project: string): CustodyError {
+  return new CustodyError('CUSTODY_UNMANAGED', `Could not keep custody of the project "${project}": it has run without it.`, {
+    hint: 'browsers and benchmarks are left alone; any other project needs the plugin, or withCustody.',
+    facts: { project },
+  })
 }

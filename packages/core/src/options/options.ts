@@ -142,6 +142,16 @@ export interface CustodyOptions {
      */
     teardownMs?: number
   }
+  /**
+   * What happens when a project runs without Custody, as in a browser: it is named at the end of the run, or the run is red.
+   * @default 'warn'
+   */
+  unmanaged?: 'warn' | 'fail'
+  /**
+   * Whether a runner without one of the hooks that Custody stands on is an error, instead of a line at the end of the run.
+   * @default false
+   */
+  strict?: boolean
   /** Files to write at the end of the run, relative to the project's root. */
   report?: {
     /** All receipts and the summary as one JSON document. */
@@ -189,5 +199,7 @@ export interface ResolvedOptions {
     readonly exitMs: number
     readonly teardownMs: number
   }
+  readonly unmanaged: 'warn' | 'fail'
+  readonly strict: boolean
   readonly report: { readonly json: string | null }
 }

@@ -68,6 +68,8 @@ const schema = z.strictObject({
       teardownMs: duration.default(10_000),
     })
     .prefault({}),
+  unmanaged: z.enum(['warn', 'fail']).default('warn'),
+  strict: z.boolean().default(false),
   report: z.strictObject({ json: z.string().min(1).nullable().default(null) }).prefault({}),
 })
 
