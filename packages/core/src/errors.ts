@@ -31,4 +31,5 @@ export const errorCodes: readonly string[] = [
   'CUSTODY_SUPERVISOR_LOST',
   'CUSTODY_TEARDOWN_FAILED',
   'CUSTODY_UNMANAGED',
+  'CUSTODY_RUNNER_UNKNOWN',
 ]

@@ -16,6 +16,7 @@ import {
 import type { RunnerTestCase, RunnerTestFile, RunnerTestSuite } from 'vitest'
 import * as vitest from 'vitest'
 import { loadBaseRunner, type RunnerClass, type RunnerHooks } from './base-runner.js'
+import { checkHooks, isKnown } from './check-hooks.js'
 import { offerTest } from './custody-test.js'
 import { placeFixtures } from './fixtures.js'
 import { HeldUpdates } from './held-updates.js'
@@ -92,7 +93,9 @@ class CustodyRunner extends Base {
 
   override onCollectStart(file: RunnerTestFile): unknown {
     openFile(file)
-    return super.onCollectStart?.(file)
+    const collect = () => super.onCollectStart?.(file)
+    const seen = { onTaskUpdate: holders.get(this)?.isHooked === true, onAfterRunTask: recounts.has(this) }
+    return isKnown(seen) ? collect() : checkHooks(seen, run).then(collect)
   }
 
   override onBeforeRunSuite(suite: RunnerTestSuite): unknown {

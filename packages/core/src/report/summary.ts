@@ -45,7 +45,8 @@ export function summarize(events: readonly RunEvent[]): Summary {
 /** What to print at the end of a run: nothing when nothing was started, one line when all is well. */
 export function formatSummary(events: readonly RunEvent[]): string {
   const summary = summarize(events)
-  const warnings = events.flatMap((event) => (event.type === 'warning' ? [`custody  warning: ${event.text}`] : []))
+  const texts = new Set(events.flatMap((event) => (event.type === 'warning' ? event.text : [])))
+  const warnings = [...texts].map((text) => `custody  warning: ${text}`)
   const kept = events.flatMap((event) => (event.type === 'kept' ? [`custody  kept ${event.path}  (${event.by})`] : []))
   const swept = events.flatMap((event) =>
     event.type === 'swept' ? [`custody  ended with the run: pid ${event.pid}  ${event.command.join(' ')}`] : [],
