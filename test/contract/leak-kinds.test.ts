@@ -70,15 +70,19 @@ describeRunners('what a test leaves', (runner) => {
         test('is green below what the top level leaves', () => {})`,
       late: `
         ${starts}
-        let body
+        let body, goOn
+        const released = new Promise((resolve) => { goOn = resolve })
         limited('goes on after its time', async () => {
-          body = new Promise((resolve) => setTimeout(resolve, 2_000)).then(() => {
+          body = released.then(() => {
             const child = spawn('sleep', ['304'], { stdio: 'ignore' })
             note('late', child.pid)
           })
           await body
         })
-        test('runs beside it', async () => { await body })`,
+        test('runs beside it', async () => {
+          goOn()
+          await body
+        })`,
     },
   }))
 

@@ -106,33 +106,38 @@ describe.each(runners)('a helper that several files use in one worker of %s', (r
 })
 
 describeRunners('what code of a test starts when its file has ended', (runner) => {
-  const suite = shareSuite(runner, () => ({
-    args: runner === 'jest' ? ['-i'] : inOneWorker.vitest,
-    files: {
-      first: `
-        spawnSync('true')
-        test('leaves code behind', () => {
-          const timer = setInterval(() => {
-            if (!fs.existsSync('second-runs')) return
-            clearInterval(timer)
-            note('stray', spawn('sleep', ['300'], { stdio: 'ignore', detached: true }).pid)
-          }, 10)
-        })`,
-      second: `
-        test('runs after it', async () => {
-          fs.writeFileSync('second-runs', '')
-          while (!fs.existsSync('notes.jsonl')) await new Promise((resolve) => setTimeout(resolve, 10))
-        })`,
-    },
-  }))
+  const files = {
+    first: `
+      spawnSync('true')
+      test('leaves code behind', () => {
+        const timer = setInterval(() => {
+          if (!fs.existsSync('second-runs')) return
+          clearInterval(timer)
+          note('stray', spawn('sleep', ['30'], { stdio: 'ignore', detached: true }).pid)
+        }, 10)
+      })`,
+    second: `
+      test('runs after it', async () => {
+        fs.writeFileSync('second-runs', '')
+        while (!fs.existsSync('notes.jsonl')) await new Promise((resolve) => setTimeout(resolve, 10))
+      })`,
+  }
+  const args = runner === 'jest' ? ['-i'] : inOneWorker.vitest
+  const suite = shareSuite(runner, () => ({ args, files }))
+  const unlooked = shareSuite(runner, () => ({ args, files, env: { CUSTODY_LEAKS: 'off' } }))
 
   test('is the run’s, and no other test’s', () => {
     const { exitCode, notes, output } = suite()
     expect(suite().test('runs after it').status, output).toBe('passed')
     expect(exitCode, output).toBe(1)
-    expect(output).toContain(`pid ${notes['stray']}  sleep 300`)
+    expect(output).toContain(`pid ${notes['stray']}  sleep 30`)
     expect(output).toMatch(/started by first\.check\.\w+ . leaves code behind/)
     expect(isAlive(notes['stray'])).toBe(false)
+  })
+
+  test('is not looked for where nothing is', () => {
+    expect(unlooked().exitCode, unlooked().output).toBe(0)
+    expect(unlooked().output).not.toContain('sleep 30')
   })
 })
 

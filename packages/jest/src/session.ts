@@ -166,7 +166,7 @@ export class Session {
     const attempt = Math.max(1, test.invocations)
     const known = this.#tests.get(test)
     if (known !== undefined && known.attempt === attempt) return known
-    const scope = this.#scope.openTest(() => this.#titleOf(test))
+    const scope = this.#scope.openTest(() => this.#titleOf(test), test)
     this.#entryOf.set(scope, test)
     const open: OpenTest = { attempt, scope, cell: { kind: 'attempt', birth: scope.birth, isOver: false } }
     this.#tests.set(test, open)

@@ -172,7 +172,7 @@ function openTest(test: RunnerTestCase): OpenTest {
   const file = openFile(test.file)
   let open = file.tests.get(test)
   if (open === undefined) {
-    const scope = file.scope.openTest(() => titleOf(test))
+    const scope = file.scope.openTest(() => titleOf(test), test)
     const attempt: Cell = { kind: 'attempt', birth: scope.birth, isOver: false }
     testOf.set(scope, test)
     open = { cell: new TaskCell(scope.birth, test), attempt, scope, settlements: [], hasBegun: false }
@@ -182,7 +182,7 @@ function openTest(test: RunnerTestCase): OpenTest {
 }
 
 function beginAttempt(test: RunnerTestCase, open: OpenTest): void {
-  open.scope = openFile(test.file).scope.openTest(() => titleOf(test))
+  open.scope = openFile(test.file).scope.openTest(() => titleOf(test), test)
   testOf.set(open.scope, test)
   open.attempt = { kind: 'attempt', birth: open.scope.birth, isOver: false }
 }

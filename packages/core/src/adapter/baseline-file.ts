@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CustodyError } from '@custody/runtime/internals'
 import * as z from 'zod'
-import type { Baseline, KnownLeak } from '../leaks/baseline.js'
+import type { Baseline, LeakSignature } from '../leaks/baseline.js'
 
 export const BASELINE_FILE = 'custody-baseline.json'
 
@@ -35,7 +35,7 @@ export function readBaseline(root: string, env: Readonly<Record<string, string |
 }
 
 /** Writes it as a whole: whoever reads it sees the old one or the new one. */
-export function writeBaseline(root: string, leaks: readonly KnownLeak[]): void {
+export function writeBaseline(root: string, leaks: readonly LeakSignature[]): void {
   const path = join(root, BASELINE_FILE)
   const draft = `${path}.${process.pid}`
   writeFileSync(draft, `${JSON.stringify({ version: 1, leaks }, null, 2)}\n`)

@@ -101,13 +101,13 @@ export const custody: Custody = {
     return asOpened(openSibling(scope.kind === 'wide' && scope.file !== null ? scope.file : scope, name))
   },
   allow(allowance) {
-    declare(currentScope('allow'), checkAllowance(allowance))
+    declare(currentScope('declare a process'), checkAllowance(allowance))
   },
   inScope(width, run) {
-    return runInWidth(currentScope('inScope'), width, run)
+    return runInWidth(currentScope('start for a wider scope'), width, run)
   },
   configure(options) {
-    const scope = currentScope('configure')
+    const scope = currentScope('configure the file')
     const leaks = checkFileOptions(options)
     if (scope.kind !== 'file') throw notOfFile(scope)
     scope.books.leaks = leaks
@@ -184,14 +184,10 @@ function declare(scope: Scope, allowance: TestAllowance): void {
 }
 
 function notOfFile({ name }: Scope): CustodyError {
-  return new CustodyError(
-    'CUSTODY_INVALID_OPTION',
-    `Could not configure ${name}: it is a test, and this is for its whole file.`,
-    {
-      hint: 'call it at the top level of the file, or in beforeAll.',
-      facts: { option: 'configure', scope: name },
-    },
-  )
+  return new CustodyError('CUSTODY_INVALID_OPTION', `Could not configure ${name}: only a whole file can be configured.`, {
+    hint: 'call it at the top level of the file, or in beforeAll.',
+    facts: { option: 'configure', scope: name },
+  })
 }
 
 function openSibling(scope: Scope, name: string): Scope {

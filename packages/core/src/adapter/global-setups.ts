@@ -1,23 +1,25 @@
 import { pathToFileURL } from 'node:url'
-import type { CustodyError } from '@custody/runtime/internals'
+import { type CustodyError, Deadline, isInScope } from '@custody/runtime/internals'
 import { isKnown, normalizeCommand } from '../leaks/baseline.js'
-import { findLeft, type Left } from '../leaks/find-left.js'
+import { familyOf, findLeft, type Left } from '../leaks/find-left.js'
+import { reasonToAllow } from '../leaks/reason-to-allow.js'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
+import { waitForExits } from '../leaks/wait-for-exits.js'
 import { type Birth, birthState, type Cell, markChildren, newBirth, runInCell, type SpawnSite } from '../namespace/birth.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { RunEvent } from '../report/events.js'
 import { leakError } from '../report/leak-error.js'
+import { leakEvent, toldLeak } from '../report/leak-events.js'
 import type { RunHandle } from '../scope/run-handle.js'
-import { findAllowance } from '../tree/allowance.js'
+import { timeLimits } from '../scope/time-limits.js'
 import type { Birthmark } from '../tree/birthmark.js'
-import { isCommonHelper } from '../tree/common-helpers.js'
 
 /** The part of an id that stands for what global setups start. */
 const SETUP = 'setup'
 
 /** Whether something was born of a global setup. */
 export function isOfSetup(run: NamespaceId, id: NamespaceId): boolean {
-  return id === `${run}.${SETUP}` || id.startsWith(`${run}.${SETUP}.`)
+  return isInScope(id, `${run}.${SETUP}`)
 }
 
 /**
@@ -62,41 +64,49 @@ export class GlobalSetups {
     birthState().setup = null
   }
 
-  /** What is left of them; without helpers of the main process, which go on as long as it does. */
-  findLeft(): Left[] {
-    const { allow, commonHelpers } = this.#run.options
-    return this.#look().filter(
-      ({ command, isOfWorker }) =>
-        !isOfWorker && findAllowance(command, allow) === null && !(commonHelpers && isCommonHelper(command)),
-    )
-  }
-
   /** Whether a helper of the main process goes on. */
   get hasHelpers(): boolean {
     return this.#look().some(({ isOfWorker }) => isOfWorker)
   }
 
-  /** What it is that something was left. */
-  judge(left: readonly Left[]): { readonly events: readonly RunEvent[]; readonly failures: readonly CustodyError[] } {
-    const { options, root } = this.#run
-    const baseline = sharedBaseline(this.#run)
-    const starter = { kind: 'run', name: 'the global setup', sites: this.#birth.sites }
+  /** Judges what they have left when they were torn down, and when whoever is just exiting has had its time. */
+  async judge(): Promise<{ readonly events: readonly RunEvent[]; readonly failures: readonly CustodyError[] }> {
+    const { options } = this.#run
     const events: RunEvent[] = []
     const failures: CustodyError[] = []
-    for (const each of left) {
-      const { command, identity } = each
-      const known = { project: '', file: '', test: '', argv: normalizeCommand(command, root) }
-      const isRed = options.leaks === 'fail' && (baseline === null || !isKnown(known, baseline))
-      events.push({ type: 'leak', pid: identity.pid, command, by: starter.name, isRed, known })
-      if (isRed) failures.push(leakError(each, starter, { explain: options.explain, root }))
-      else events.push({ type: 'warning', text: `${starter.name} left pid ${identity.pid}: ${command.join(' ')}` })
+    if (options.leaks === 'off') return { events, failures }
+    const baseline = sharedBaseline(this.#run)
+    const starter = { kind: 'run', name: 'the global setup', sites: this.#birth.sites }
+    for (const left of await this.#untilExited()) {
+      const { command, identity } = left
+      const why = reasonToAllow(command, [], options)
+      const signature = { project: '', file: '', test: '', argv: normalizeCommand(command, this.#run.root) }
+      const found = { identity, command, by: starter.name, signature }
+      if (why !== null) events.push({ type: 'allowed', pid: identity.pid, command, reason: why.reason })
+      else if (options.leaks === 'warn' || isKnown(signature, baseline)) events.push(...toldLeak(found))
+      else {
+        events.push(leakEvent(found, true))
+        failures.push(leakError(left, starter, this.#run))
+      }
     }
     return { events, failures }
   }
 
+  /** Without helpers of the main process, which go on as long as it does, and only what is worth waiting for is waited for. */
+  async #untilExited(): Promise<Left[]> {
+    const { options } = this.#run
+    const deadline = Deadline.after(options.leaks === 'fail' ? timeLimits(options).exitMs : 0)
+    for (;;) {
+      const left = this.#look().filter(({ isOfWorker }) => !isOfWorker)
+      const awaited = left.filter(({ command }) => reasonToAllow(command, [], options)?.isAwaited !== false)
+      if (awaited.length === 0 || deadline.hasPassed) return left
+      await waitForExits(awaited.flatMap(familyOf), deadline)
+    }
+  }
+
   #look(): Left[] {
     const { children, id, spawned } = this.#birth
-    return spawned === 0 ? [] : findLeft(id, [{ namespace: id, children }], this.#run.runner)
+    return spawned === 0 ? [] : findLeft(id, [{ id, children }], this.#run.runner)
   }
 
   #accepts({ stack }: SpawnSite): boolean {

@@ -1,11 +1,11 @@
-import type { Identity } from '@custody/runtime'
-import { type CustodyError, Deadline, hasEnded, pause } from '@custody/runtime/internals'
-import { isKnown, type KnownLeak, normalizeCommand } from '../leaks/baseline.js'
-import { findLeft, type Left } from '../leaks/find-left.js'
+import { type CustodyError, Deadline } from '@custody/runtime/internals'
+import { isKnown, normalizeCommand } from '../leaks/baseline.js'
+import { findLeft } from '../leaks/find-left.js'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
-import { platform } from '../platform/index.js'
-import type { HelperEvent, RunEvent, Starter, StrayEvent } from '../report/events.js'
-import { leakError } from '../report/leak-error.js'
+import { isAlive, waitForExits } from '../leaks/wait-for-exits.js'
+import type { FoundLeak, HelperNote, RunEvent, StrayNote } from '../report/events.js'
+import { type LeftProcess, leakError } from '../report/leak-error.js'
+import { leakEvent, toldLeak } from '../report/leak-events.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { timeLimits } from '../scope/time-limits.js'
 
@@ -14,13 +14,11 @@ export interface LateJudgement {
   readonly events: readonly RunEvent[]
   readonly failures: readonly CustodyError[]
   /** Helpers that go on: their workers have not ended. */
-  readonly going: readonly HelperEvent[]
+  readonly going: readonly HelperNote[]
 }
 
-interface Late {
-  readonly left: Left
-  readonly starter: Starter
-  readonly known: KnownLeak
+interface Found extends FoundLeak {
+  readonly process: LeftProcess
   readonly isRed: boolean
 }
 
@@ -30,56 +28,32 @@ export async function judgeLate(run: RunHandle, events: readonly RunEvent[]): Pr
   const going = helpers.filter(({ worker }) => isAlive(worker))
   const strays = new Map(events.flatMap((event) => (event.type === 'stray' ? [[event.namespace, event] as const] : [])))
   const found = [
-    ...helpers.filter((helper) => !going.includes(helper)).map((helper) => lateHelper(helper)),
-    ...[...strays.values()].flatMap((stray) => lateStrays(run, stray)),
+    ...helpers.filter((helper) => !going.includes(helper)).map(foundHelper),
+    ...[...strays.values()].flatMap((stray) => foundStrays(run, stray)),
   ]
-  const { leaked, told } = await untilExited(run, found)
+  const baseline = sharedBaseline(run)
+  const canBeRed = ({ isRed, signature }: Found) => isRed && !isKnown(signature, baseline)
+  // Who is just exiting has its time, but only where something could be red.
+  const awaited = found.filter(canBeRed).map(({ identity }) => identity)
+  await waitForExits(awaited, Deadline.after(timeLimits(run.options).exitMs))
+  const left = found.filter(({ identity }) => isAlive(identity))
+  const leaked = left.filter(canBeRed)
   return {
     going,
-    events: [...told.flatMap((each) => tell(each)), ...leaked.map((each) => leakEvent(each))],
-    failures: leaked.map(({ left, starter }) =>
-      leakError(left, { kind: 'run', name: starter.by, sites: [{ stack: starter.stack }] }, { ...run.options, root: run.root }),
-    ),
+    events: left.flatMap((each) => (leaked.includes(each) ? leakEvent(each, true) : toldLeak(each))),
+    failures: leaked.map(({ by, process }) => leakError(process, { kind: 'run', name: by, sites: [] }, run)),
   }
 }
 
-/** Those that are alive when whoever is just exiting has had its time, which it gets only where something could be red. */
-async function untilExited(run: RunHandle, found: readonly Late[]): Promise<{ leaked: Late[]; told: Late[] }> {
-  const baseline = sharedBaseline(run)
-  const couldBeRed = ({ isRed, known }: Late) => isRed && (baseline === null || !isKnown(known, baseline))
-  const awaited = found.filter(couldBeRed)
-  const deadline = Deadline.after(timeLimits(run.options).exitMs)
-  while (awaited.some(({ left }) => isAlive(left.identity)) && !deadline.hasPassed) await pause(10)
-  const alive = found.filter(({ left }) => isAlive(left.identity))
-  return { leaked: alive.filter(couldBeRed), told: alive.filter((each) => !couldBeRed(each)) }
+function foundHelper(note: HelperNote): Found {
+  const { command, identity, stack } = note
+  return { ...note, process: { command, identity, isLate: false, site: { stack }, descendants: [] } }
 }
 
-function lateHelper({ by, identity, isRed, known, stack }: HelperEvent): Late {
-  const command = platform.readCommand(identity.pid)
-  const left: Left = {
-    ...{ identity, command, namespace: '', site: { stack }, isLate: false, isOfWorker: false, descendants: [] },
-  }
-  return { left, starter: { by, stack }, known, isRed }
-}
-
-function lateStrays(run: RunHandle, { by, isRed, known, namespace, stack }: StrayEvent): Late[] {
-  return findLeft(namespace, [], run.runner).map((left) => ({
-    left: { ...left, site: { stack }, isLate: true },
-    starter: { by, stack },
-    known: { ...known, argv: normalizeCommand(left.command, run.root) },
-    isRed,
-  }))
-}
-
-function tell({ known, left, starter }: Late): RunEvent[] {
-  const text = `${starter.by} left pid ${left.identity.pid}: ${left.command.join(' ')}`
-  return [{ type: 'warning', text }, { ...leakEvent({ known, left, starter, isRed: false }) }]
-}
-
-function leakEvent({ isRed, known, left, starter }: Late): RunEvent {
-  return { type: 'leak', pid: left.identity.pid, command: left.command, by: starter.by, isRed, known }
-}
-
-function isAlive(identity: Identity): boolean {
-  return hasEnded(identity) !== true
+function foundStrays(run: RunHandle, { by, isRed, namespace, signature, stack }: StrayNote): Found[] {
+  return findLeft(namespace, [], run.runner).map((left) => {
+    const { command, identity } = left
+    const own = { ...signature, argv: normalizeCommand(command, run.root) }
+    return { identity, command, by, signature: own, isRed, process: { ...left, site: { stack }, isLate: true } }
+  })
 }

@@ -19,8 +19,12 @@ export function runInWidth<T>(scope: Scope, width: StartWidth, run: () => T): T 
 }
 
 function wrongWidth(width: unknown): CustodyError {
-  return new CustodyError('CUSTODY_INVALID_OPTION', `Could not start in another scope: ${JSON.stringify(width)} is none.`, {
-    hint: `choose one of ${WIDTHS.join(', ')}.`,
-    facts: { option: 'inScope', width },
-  })
+  return new CustodyError(
+    'CUSTODY_INVALID_OPTION',
+    `Could not start for the scope ${JSON.stringify(width)}: there is none of that name.`,
+    {
+      hint: `choose one of ${WIDTHS.join(', ')}.`,
+      facts: { option: 'inScope', width },
+    },
+  )
 }

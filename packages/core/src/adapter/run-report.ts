@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { CustodyError } from '@custody/runtime/internals'
-import { type RunEvent, readEvents } from '../report/events.js'
+import { isForReport, type ReportEvent, readEvents } from '../report/events.js'
 import { formatSummary, type Summary, summarize } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
 
@@ -44,13 +44,17 @@ export class RunReport {
     const isFirst = this.#told === this.#before
     this.#told = all.length
     if (options.report.json !== null && (isFirst || fresh.length > 0)) {
-      writeReport(resolve(root, options.report.json), { version: 1, summary: summarize(events), events })
+      writeReport(resolve(root, options.report.json), {
+        version: 1,
+        summary: summarize(events),
+        events: events.filter(isForReport),
+      })
     }
     return { summary: summarize(events), text: formatSummary(fresh), failures }
   }
 }
 
-function writeReport(path: string, report: { version: 1; summary: Summary; events: readonly RunEvent[] }): void {
+function writeReport(path: string, report: { version: 1; summary: Summary; events: readonly ReportEvent[] }): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`)
 }

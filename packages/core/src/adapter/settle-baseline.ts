@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Baseline, findFixed, type KnownLeak, updated } from '../leaks/baseline.js'
+import { type Baseline, findFixed, type LeakSignature, updated } from '../leaks/baseline.js'
 import type { RunEvent } from '../report/events.js'
 import { counted, grouped } from '../report/words.js'
 import { BASELINE_FILE, writeBaseline } from './baseline-file.js'
@@ -15,7 +15,7 @@ export function settleBaseline(
   events: readonly RunEvent[],
   { isPartial, root }: { readonly isPartial: boolean; readonly root: string },
 ): string | null {
-  const found: KnownLeak[] = events.flatMap((event) => (event.type === 'leak' && !event.isRed ? event.known : []))
+  const found: LeakSignature[] = events.flatMap((event) => (event.type === 'leak' && !event.isRed ? event.signature : []))
   const judged = events.flatMap((event) => (event.type === 'judged' ? event : []))
   const fixed = findFixed(baseline, found, judged, (file) => existsSync(join(root, file)))
   if (baseline.isUpdated) {

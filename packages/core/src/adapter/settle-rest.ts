@@ -1,15 +1,16 @@
 import type { Identity } from '@custody/runtime'
-import { CustodyError, clock, Deadline, hasEnded, isSameIdentity, pause } from '@custody/runtime/internals'
-import type { Left } from '../leaks/find-left.js'
+import { CustodyError, clock, Deadline, isSameIdentity } from '@custody/runtime/internals'
+import { isAlive } from '../leaks/wait-for-exits.js'
 import { captureRegistry } from '../locators/capture.js'
 import { isOfRuntime, type NamespaceId } from '../namespace/namespace-id.js'
-import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
+import { type FoundLeak, type RunEvent, readEvents, writeEvents } from '../report/events.js'
+import { toldLeak } from '../report/leak-events.js'
+import { notEnded } from '../report/not-ended.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { accountFor, applyPolicy, settleLocators } from '../scope/settle-locators.js'
 import { settleEnded } from '../scope/settle-started.js'
 import { teardownFailed } from '../scope/teardown-failed.js'
 import { timeLimits } from '../scope/time-limits.js'
-import type { Swept } from '../supervisor/protocol.js'
 import type { RunSupervisor } from '../supervisor/run-supervisor.js'
 import { markOfFamilies } from '../tree/birthmark.js'
 import { type GlobalSetups, isOfSetup } from './global-setups.js'
@@ -35,7 +36,7 @@ export async function settleRest(
   // What runs inside of a started runtime ends with that, and what global setups have started is still theirs.
   const published = await settlePublished(run, 'the run', (id) => !isOfRuntime(id) && !isOfSetup(run.id, id))
   const events = [...published.events]
-  events.push(...leaksOfTold(readEvents(run.directory), await supervisor.takeOutlived()))
+  events.push(...leaksOfPending(readEvents(run.directory), await supervisor.takeOutlived()))
   const late = await judgeLate(run, readEvents(run.directory))
   events.push(...late.events)
   const helpers = late.going.map(({ identity }) => identity)
@@ -51,23 +52,20 @@ export async function settleRest(
       ...started.failures,
       ...published.failures,
       ...late.failures,
-      ...swept.filter(({ isAlive }) => isAlive).map(stillAlive),
+      ...swept.filter(({ isAlive }) => isAlive).map(notEnded),
     ],
     going: helpers.length,
   }
 }
 
-/** What files have told and nobody has waited for is a leak if it has not exited in its time. */
-function leaksOfTold(all: readonly RunEvent[], outlived: readonly Identity[] | null): RunEvent[] {
+/** What files have noted and nobody has waited for is a leak if it has not exited in its time. */
+function leaksOfPending(all: readonly RunEvent[], outlived: readonly Identity[] | null): RunEvent[] {
+  const hasOutlived = ({ identity }: FoundLeak) =>
+    outlived === null ? isAlive(identity) : outlived.some((each) => isSameIdentity(each, identity))
   return all
-    .filter((event) => event.type === 'told')
-    .filter(({ identity }) =>
-      outlived === null ? hasEnded(identity) !== true : outlived.some((each) => isSameIdentity(each, identity)),
-    )
-    .flatMap(({ by, command, identity: { pid }, known }) => [
-      { type: 'warning', text: `${by} left pid ${pid}: ${command.join(' ')}` } as const,
-      { type: 'leak', pid, command, by, isRed: false, known } as const,
-    ])
+    .filter((event) => event.type === 'pending')
+    .filter(hasOutlived)
+    .flatMap(toldLeak)
 }
 
 /** Retires what was published in the run and has not been accounted for by anybody else. */
@@ -101,29 +99,10 @@ export interface LastSettlement {
 export async function settleLast(run: RunHandle, setups: GlobalSetups): Promise<LastSettlement> {
   const published = await settlePublished(run, 'the global setup', (id) => isOfSetup(run.id, id))
   const late = await judgeLate(run, readEvents(run.directory))
-  const left = run.options.leaks === 'off' ? [] : await leftOfSetups(run, setups)
-  const { events, failures } = setups.judge(left)
+  const { events, failures } = await setups.judge()
   writeEvents(run.directory, [...published.events, ...late.events, ...events])
   const all = [...published.failures, ...late.failures, ...failures]
   return { failures: all, isLingering: late.going.length > 0 || setups.hasHelpers }
-}
-
-/** What is alive when whoever is just exiting has had its time. */
-async function leftOfSetups({ options }: RunHandle, setups: GlobalSetups): Promise<Left[]> {
-  const deadline = Deadline.after(options.leaks === 'fail' ? timeLimits(options).exitMs : 0)
-  for (;;) {
-    const left = setups.findLeft()
-    if (left.length === 0 || deadline.hasPassed) return left
-    await pause(Math.min(20, deadline.leftMs))
-  }
-}
-
-function stillAlive({ command, identity }: Swept): CustodyError {
-  const observed = `Could not end pid ${identity.pid}, which was born in this run: ${command.join(' ')}`
-  return new CustodyError('CUSTODY_NOT_STOPPED', observed, {
-    hint: 'it does not even obey SIGKILL: it may wait for a device or a file system.',
-    facts: { identity, command },
-  })
 }
 
 function supervisorLost(loss: string): CustodyError {

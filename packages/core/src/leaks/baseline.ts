@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 
-/** A leak as a baseline knows it: the same on each machine, so there is neither a number nor a path of one in it. */
-export interface KnownLeak {
+/** What tells a leak from others, the same on each machine: there is neither a number nor a path of one in it. */
+export interface LeakSignature {
   /** The name of the project; empty where there is only one. */
   readonly project: string
   /** Relative to the project's root; empty for what belongs to no file. */
@@ -15,7 +15,7 @@ export interface KnownLeak {
 export interface Baseline {
   /** Whether it is being written: then whatever is found is known from now on. */
   readonly isUpdated: boolean
-  readonly leaks: readonly KnownLeak[]
+  readonly leaks: readonly LeakSignature[]
 }
 
 /** What a file came to, for those of its known leaks that are there no more. */
@@ -28,17 +28,17 @@ export interface JudgedFile {
   readonly isWhole: boolean
 }
 
-export function isKnown(leak: KnownLeak, { isUpdated, leaks }: Baseline): boolean {
-  return isUpdated || leaks.some((each) => isSameLeak(each, leak))
+export function isKnown(leak: LeakSignature, baseline: Baseline | null): boolean {
+  return baseline !== null && (baseline.isUpdated || baseline.leaks.some((each) => isSameLeak(each, leak)))
 }
 
 /** The known leaks that are fixed: their tests have passed without them, or their files are gone. */
 export function findFixed(
   { leaks }: Baseline,
-  found: readonly KnownLeak[],
+  found: readonly LeakSignature[],
   judged: readonly JudgedFile[],
   fileExists: (file: string) => boolean,
-): KnownLeak[] {
+): LeakSignature[] {
   return leaks.filter((leak) => {
     if (found.some((each) => isSameLeak(each, leak))) return false
     // What belongs to no file is looked for in each run.
@@ -49,7 +49,11 @@ export function findFixed(
 }
 
 /** The list with what was found, each once and in order, and without what was fixed. */
-export function updated(leaks: readonly KnownLeak[], found: readonly KnownLeak[], fixed: readonly KnownLeak[]): KnownLeak[] {
+export function updated(
+  leaks: readonly LeakSignature[],
+  found: readonly LeakSignature[],
+  fixed: readonly LeakSignature[],
+): LeakSignature[] {
   const rest = leaks.filter((leak) => !fixed.some((each) => isSameLeak(each, leak)))
   const byKey = new Map([...rest, ...found].map((leak) => [keyOf(leak), leak]))
   return [...byKey.values()].sort((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1))
@@ -66,15 +70,15 @@ export function normalizeCommand([program = '', ...rest]: readonly string[], roo
   )
 }
 
-function isSameLeak(a: KnownLeak, b: KnownLeak): boolean {
+function isSameLeak(a: LeakSignature, b: LeakSignature): boolean {
   return keyOf(a) === keyOf(b)
 }
 
-function keyOf({ argv, file, project, test }: KnownLeak): string {
+function keyOf({ argv, file, project, test }: LeakSignature): string {
   return JSON.stringify([project, file, test, argv])
 }
 
 /** A test comes before those whose titles go on where its own ends. */
-function sortKeyOf({ argv, file, project, test }: KnownLeak): string {
+function sortKeyOf({ argv, file, project, test }: LeakSignature): string {
   return [project, file, test, ...argv].join('\0')
 }

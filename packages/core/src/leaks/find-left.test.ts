@@ -27,7 +27,7 @@ test('finds a child that is alive, with the line that started it, and none that 
   const scope = file()
   const [alive, gone] = [await bear(`${scope}.1`, 'echo up; exec sleep 100'), await bear(`${scope}.1`, 'echo up')]
   if (gone.process.exitCode === null) await once(gone.process, 'exit')
-  const left = findLeft(scope, [{ namespace: `${scope}.1`, children: [alive, gone] }], ownIdentity())
+  const left = findLeft(scope, [{ id: `${scope}.1`, children: [alive, gone] }], ownIdentity())
   expect(left).toMatchObject([
     {
       identity: { pid: alive.process.pid },
@@ -53,7 +53,7 @@ test('takes a child that nobody waits for, and that is in no session of its own,
     await bear(scope, 'echo up; exec sleep 100', { isDetached: true }),
   ]
   for (const each of [helper, detached]) each.process.unref()
-  const left = findLeft(scope, [{ namespace: scope, children: [helper, detached] }], ownIdentity())
+  const left = findLeft(scope, [{ id: scope, children: [helper, detached] }], ownIdentity())
   expect(left.map(({ identity, isOfWorker }) => [identity.pid, isOfWorker])).toEqual(
     [helper, detached].map(({ isDetached, process }) => [process.pid, !isDetached]),
   )
@@ -70,5 +70,5 @@ test('leaves out what Custody has started, and a child whose environment says th
   })
   await once(opted, 'spawn')
   const child: BornChild = { process: opted, site: {}, isDetached: false, isLate: false }
-  expect(findLeft(scope, [{ namespace: scope, children: [child] }], ownIdentity())).toEqual([])
+  expect(findLeft(scope, [{ id: scope, children: [child] }], ownIdentity())).toEqual([])
 })

@@ -1,6 +1,6 @@
 import type { Identity } from '@custody/runtime'
-import { ownIdentity, seeStart } from '@custody/runtime/internals'
-import { type BornChild, mayBeAlive, type SpawnSite } from '../namespace/birth.js'
+import { isInScope, NAMESPACE_VARIABLE, ownIdentity, seeStart } from '@custody/runtime/internals'
+import { type Birth, type BornChild, mayBeAlive, type SpawnSite } from '../namespace/birth.js'
 import { isOfRuntime, type NamespaceId } from '../namespace/namespace-id.js'
 import { platform } from '../platform/index.js'
 import { sinceOf } from '../tree/birthmark.js'
@@ -22,19 +22,14 @@ export interface Left {
   readonly descendants: readonly Identity[]
 }
 
-/** Those that a scope has started by itself. */
-export interface Starts {
-  readonly namespace: NamespaceId
-  readonly children: readonly BornChild[]
-}
-
 /**
  * What is left alive of a scope and of those below it: its own children, and whoever else the kernel shows to be born there. What
  * Custody has started for it is not meant.
+ * @param births those of the scope whose children this thread has started
  * @param runner the runner's main process: nothing of its run is older
  */
-export function findLeft(scope: NamespaceId, starts: readonly Starts[], runner: Identity): Left[] {
-  const children = starts.flatMap(({ children, namespace }) =>
+export function findLeft(scope: NamespaceId, births: readonly Pick<Birth, 'id' | 'children'>[], runner: Identity): Left[] {
+  const children = births.flatMap(({ children, id: namespace }) =>
     children.flatMap((child) => {
       const identity = identityOf(child)
       return identity === null ? [] : [{ child, identity, namespace }]
@@ -49,7 +44,7 @@ export function findLeft(scope: NamespaceId, starts: readonly Starts[], runner: 
   const namespaceOf = (pid: number): NamespaceId => {
     const variable = table.namespaceOf(pid)
     const id = typeof variable === 'string' ? '' : (variable.value.split(':')[0] ?? '')
-    if (id === scope || id.startsWith(`${scope}.`)) return id
+    if (isInScope(id, scope)) return id
     const child = childOf(pid)
     if (child !== undefined) return child.namespace
     return found.has(parentOf(pid)) ? namespaceOf(parentOf(pid)) : scope
@@ -81,7 +76,7 @@ function identityOf({ process }: BornChild): Identity | null {
 
 /** A child whose environment says so is nobody's. */
 function isOptedOut(pid: number): boolean {
-  const variable = platform.readInitialVariable(pid, 'CUSTODY_NAMESPACE')
+  const variable = platform.readInitialVariable(pid, NAMESPACE_VARIABLE)
   return typeof variable !== 'string' && variable.value === ''
 }
 
@@ -89,4 +84,9 @@ function isOptedOut(pid: number): boolean {
 function isWaitedFor({ process }: BornChild): boolean {
   const { _handle: handle } = process as unknown as { _handle?: { hasRef?(): boolean } | null }
   return handle?.hasRef?.() !== false
+}
+
+/** A process and all that descends from it. */
+export function familyOf({ descendants, identity }: Pick<Left, 'descendants' | 'identity'>): Identity[] {
+  return [identity, ...descendants]
 }

@@ -2,6 +2,7 @@ import { CustodyError } from '@custody/runtime/errors'
 import type { LeakPolicy, TestAllowance } from './options.js'
 
 const UNTIL = ['scope', 'run', 'forever']
+const verbs = { allow: 'declare a process', configure: 'configure the file' } as const
 const POLICIES = ['fail', 'warn', 'off']
 
 /** Checks what a test declares; by hand, as a worker does not load what validates options. @throws CUSTODY_INVALID_OPTION */
@@ -44,8 +45,8 @@ function oneOf(names: readonly string[]): string {
   return `choose one of ${names.join(', ')}.`
 }
 
-function wrong(member: string, option: string, observed: string, hint: string): CustodyError {
-  return new CustodyError('CUSTODY_INVALID_OPTION', `Could not ${member}: ${option} is wrong: ${observed}.`, {
+function wrong(member: keyof typeof verbs, option: string, observed: string, hint: string): CustodyError {
+  return new CustodyError('CUSTODY_INVALID_OPTION', `Could not ${verbs[member]}: ${option} is wrong: ${observed}.`, {
     hint,
     facts: { option: `${member}.${option}` },
   })

@@ -2,12 +2,12 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { isObject, parseJson } from '@custody/runtime/internals'
-import type { JudgedFile, KnownLeak } from '../leaks/baseline.js'
+import type { JudgedFile, LeakSignature } from '../leaks/baseline.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Receipt } from '../retire/receipt.js'
 
-/** What workers tell the run, a line of JSON each, as it happens: a run that is killed has them too. */
-export type RunEvent =
+/** What happened in a run, as its report tells it. */
+export type ReportEvent =
   | { readonly type: 'receipt'; readonly receipt: Receipt; readonly instance: string | null }
   | { readonly type: 'kept'; readonly path: string; readonly by: string }
   | { readonly type: 'warning'; readonly text: string }
@@ -15,20 +15,18 @@ export type RunEvent =
   | { readonly type: 'swept'; readonly pid: number; readonly command: readonly string[] }
   /** A process that a test has left. */
   | LeakEvent
-  /** One that makes nothing red, and that nobody has waited for: it is a leak if it has not exited in its time. */
-  | ToldEvent
-  /** One that is to end with its worker: whether it does is seen when that has ended. */
-  | HelperEvent
-  /** Code of a test has started something when its file had ended: what is left of it belongs to the run. */
-  | StrayEvent
-  /** What a file with known leaks has come to. */
-  | ({ readonly type: 'judged' } & JudgedFile)
   /** One that may be left. */
   | { readonly type: 'allowed'; readonly pid: number; readonly command: readonly string[]; readonly reason: string }
   /** What a runtime had said last when a scope that used it failed. */
   | { readonly type: 'log'; readonly instance: string; readonly name: string; readonly by: string; readonly tail: string }
   /** How surely it was known what was born of what; see docs/how-it-works.md. */
   | { readonly type: 'level'; readonly level: 0 | 1 | 2; readonly mechanisms: readonly string[] }
+
+/** What a worker leaves to the run to judge. */
+export type Note = PendingNote | HelperNote | StrayNote | ({ readonly type: 'judged' } & JudgedFile)
+
+/** What workers tell the run, a line of JSON each, as it happens: a run that is killed has them too. */
+export type RunEvent = ReportEvent | Note
 
 export interface LeakEvent {
   readonly type: 'leak'
@@ -37,36 +35,43 @@ export interface LeakEvent {
   readonly by: string
   /** Whether it made something red. */
   readonly isRed: boolean
-  readonly known: KnownLeak
+  readonly signature: LeakSignature
 }
 
-export interface ToldEvent {
-  readonly type: 'told'
+/** A process that was found left, and who has left it. */
+export interface FoundLeak {
   readonly identity: Identity
   readonly command: readonly string[]
   readonly by: string
-  readonly known: KnownLeak
+  readonly signature: LeakSignature
 }
 
-/** Who has started something, and where, for a judgement when that one has ended. */
-export interface Starter {
-  readonly by: string
-  readonly stack: string
+/** One that makes nothing red, and that nobody has waited for: it is a leak if it has not exited in its time. */
+export interface PendingNote extends FoundLeak {
+  readonly type: 'pending'
 }
 
-export interface HelperEvent extends Starter {
+/** One that is to end with its worker: whether it does is seen when that has ended. */
+export interface HelperNote extends FoundLeak {
   readonly type: 'helper'
-  readonly identity: Identity
   readonly worker: Identity
+  readonly stack: string
   readonly isRed: boolean
-  readonly known: KnownLeak
 }
 
-export interface StrayEvent extends Starter {
+/** Code of a test has started something when its file had ended: what is left of it belongs to the run. */
+export interface StrayNote {
   readonly type: 'stray'
   readonly namespace: NamespaceId
+  readonly by: string
+  readonly stack: string
   readonly isRed: boolean
-  readonly known: Omit<KnownLeak, 'argv'>
+  readonly signature: Omit<LeakSignature, 'argv'>
+}
+
+/** Whether an event is one for the report. */
+export function isForReport(event: RunEvent): event is ReportEvent {
+  return !['pending', 'helper', 'stray', 'judged'].includes(event.type)
 }
 
 export function writeEvents(runDirectory: string, events: readonly RunEvent[]): void {
@@ -75,7 +80,7 @@ export function writeEvents(runDirectory: string, events: readonly RunEvent[]): 
   appendFileSync(join(runDirectory, 'events.jsonl'), lines, { mode: 0o600 })
 }
 
-/** All events so far. A last line without its end, from a worker that was killed while it wrote, is left out. */
+/** All events so far. */
 export function readEvents(runDirectory: string): RunEvent[] {
   let text: string
   try {

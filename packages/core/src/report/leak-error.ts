@@ -2,54 +2,52 @@ import { basename, relative, sep } from 'node:path'
 import { CustodyError, ownIdentity, readOrNull } from '@custody/runtime/internals'
 import { LogFile } from '../launch/log-file.js'
 import type { Left } from '../leaks/find-left.js'
-import type { SpawnSite } from '../namespace/birth.js'
+import type { ResolvedOptions } from '../options/options.js'
 import { type ProcessDescription, platform } from '../platform/index.js'
 import { leadTo } from './stack-of-site.js'
+import type { Starter } from './starter.js'
 
 /** Arguments that are shown of a command. */
 const MAX_ARGUMENTS = 12
 /** Lines that are shown of its output. */
 const MAX_LINES = 5
 
-/** Who has left something. */
-export interface Leaver {
-  readonly kind: string
-  readonly name: string
-  readonly sites: readonly SpawnSite[]
-}
+/** What is told of a process that was left. */
+export type LeftProcess = Pick<Left, 'command' | 'descendants' | 'identity' | 'isLate' | 'site'>
 
-export interface LeakDetail {
-  /** Whether what the process has open is listed. */
-  readonly explain: boolean
+/** What is needed to know of the run. */
+export interface LeakContext {
+  readonly options: Pick<ResolvedOptions, 'explain'>
   /** The project's root. */
   readonly root: string
 }
 
 /** The error that a process is to who has left it. */
-export function leakError(left: Left, leaver: Leaver, { explain, root }: LeakDetail): CustodyError {
+export function leakError(left: LeftProcess, starter: Starter, { options, root }: LeakContext): CustodyError {
   const { command, identity, isLate, site } = left
   const { pid } = identity
   const described = platform.describeProcess(pid)
   const shown = command.slice(0, MAX_ARGUMENTS).map(shorten)
+  const rest = command.length > MAX_ARGUMENTS ? ' …' : ''
   const error = new CustodyError(
     'CUSTODY_LEAK',
     [
       isLate
         ? 'A process that code of a test started after its end is still alive.'
-        : `A process that this ${wordFor(leaver.kind)} started is still alive.`,
-      `  pid ${pid}  ${shown.join(' ') || '(no command line)'}   (${factsOf(left, described, root).join(', ')})`,
-      `  started by ${leaver.name}`,
+        : `A process that this ${wordFor(starter.kind)} started is still alive.`,
+      `  pid ${pid}  ${shown.join(' ') || '(no command line)'}${rest}   (${factsOf(left, described, root).join(', ')})`,
+      `  started by ${starter.name}`,
       ...parentageOf(described),
       ...lastLinesOf(described),
-      ...(explain ? openThingsOf(pid) : []),
-      `  start it with:  await custody.start({ ${specFor(shown, described).join(', ')} })`,
-      `  or declare it:  allow: [{ argv: [${globsFor(shown).join(', ')}], reason: '…', until: 'scope' }]`,
+      ...(options.explain ? openThingsOf(pid) : []),
+      `  start it with:  await custody.start({ ${specFor(command, described).join(', ')} })`,
+      `  or declare it:  allow: [{ argv: [${globsFor(command).join(', ')}], reason: '…', until: 'scope' }]`,
     ].join('\n'),
-    { hint: 'stop it in the test or in its finalizers, or do one of these.', facts: { pid, command, startedBy: leaver.name } },
+    { hint: 'stop it in the test or in its finalizers, or do one of these.', facts: { pid, command, startedBy: starter.name } },
   )
   error.name = 'CustodyLeakError'
   // Who has left a daemon behind has ended; its line is one of those of its test.
-  leadTo(site ?? leaver.sites[0], error)
+  leadTo(site ?? starter.sites[0], error)
   return error
 }
 
@@ -57,7 +55,7 @@ function wordFor(kind: string): string {
   return kind === 'test' || kind === 'run' ? kind : 'file'
 }
 
-function factsOf({ descendants }: Left, { ageMs, cwd, listensOn }: ProcessDescription, root: string): string[] {
+function factsOf({ descendants }: LeftProcess, { ageMs, cwd, listensOn }: ProcessDescription, root: string): string[] {
   return [
     ...(ageMs === null ? [] : [`${(ageMs / 1_000).toFixed(1)} s old`]),
     ...listensOn.map((address) => `listens on ${address}`),
@@ -88,20 +86,21 @@ function openThingsOf(pid: number): string[] {
   ]
 }
 
-/** What `custody.start` would have to be given. */
-function specFor(shown: readonly string[], { listensOn }: ProcessDescription): string[] {
+/** What `custody.start` would have to be given; a command that is too long to be shown is the reader's to fill in. */
+function specFor(command: readonly string[], { listensOn }: ProcessDescription): string[] {
+  const isShort = command.length > 0 && command.length <= MAX_ARGUMENTS && command.every((part) => shorten(part) === part)
   // A script is named by its file, any other program by itself.
-  const named = shown.find((part, at) => at > 0 && /\.\w+$/.test(part)) ?? shown[0] ?? 'program'
+  const named = command.find((part, at) => at > 0 && /^[\w./-]+\.\w+$/.test(part)) ?? command[0] ?? 'program'
   const name = basename(named).replace(/\.\w+$/, '')
   return [
     `name: ${quote(name.replace(/[^\w.-]/g, '-') || 'program')}`,
-    `command: [${shown.map(quote).join(', ')}]`,
+    isShort ? `command: [${command.map(quote).join(', ')}]` : 'command: […]',
     ...(listensOn.length > 0 ? ["ports: ['http']", "ready: { port: 'http' }"] : []),
   ]
 }
 
-function globsFor(shown: readonly string[]): string[] {
-  const parts = shown.slice(0, 2).map((part, at) => quote(at === 0 ? basename(part) : part))
+function globsFor(command: readonly string[]): string[] {
+  const parts = command.slice(0, 2).map((part, at) => quote(at === 0 ? basename(part) : shorten(part).replace('…', '*')))
   return [...parts, quote('**')]
 }
 

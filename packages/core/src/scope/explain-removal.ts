@@ -38,8 +38,7 @@ function unremovedBy({ message }: UsersError): string | null {
 
 function processesOf(scope: Scope): Left[] {
   const file = scope.file ?? scope
-  const starts = [file, scope, ...file.starters.values()].map(({ birth, id }) => ({ namespace: id, children: birth.children }))
-  return findLeft(file.id, starts, scope.run.runner)
+  return findLeft(file.id, [...file.births, scope.birth], scope.run.runner)
 }
 
 function isIn(directory: string, pid: number): boolean {

@@ -17,7 +17,8 @@ export class FileBooks {
   /** The tests that have passed; null where nobody wants to know. */
   readonly passed: string[] | null
   readonly #judged: Identity[] = []
-  readonly #failed = new Set<string>()
+  /** Those tests of which the last attempt has failed. */
+  readonly #failed = new Set<object>()
 
   /** @param isNotingPassed whether somebody wants to know which tests have passed */
   constructor(isNotingPassed: boolean) {
@@ -35,14 +36,13 @@ export class FileBooks {
 
   /** Notes how an attempt of a test has ended. */
   noteEnd(attempt: Scope, hasFailed: boolean, isSkipped: boolean): void {
-    if (hasFailed) this.#failed.add(attempt.title)
-    // Nobody asks for the titles of a file in which nothing has failed.
-    else if (this.#failed.size > 0) this.#failed.delete(attempt.title)
+    if (hasFailed) this.#failed.add(attempt.test)
+    else this.#failed.delete(attempt.test)
     if (!hasFailed && !isSkipped) this.passed?.push(attempt.title)
   }
 
-  /** Whether a test has failed at last, whatever came of its earlier attempts. */
-  hasFailedAtLast(title: string): boolean {
-    return this.#failed.has(title)
+  /** Whether the test of an attempt has failed at last, whatever came of its earlier attempts. */
+  hasFailedAtLast(attempt: Scope): boolean {
+    return this.#failed.has(attempt.test)
   }
 }

@@ -1,14 +1,15 @@
 import type { SpawnSite } from '../namespace/birth.js'
-import { type StrayEvent, writeEvents } from '../report/events.js'
+import { writeEvents } from '../report/events.js'
 import { stackOfSite } from '../report/stack-of-site.js'
 import { leakPolicyOf } from './leak-policy.js'
-import type { RunHandle } from './run-handle.js'
 import type { Scope } from './scope.js'
 
 /** Writes down that code of a test has started something when its file had ended. */
-export function noteStray(
-  { directory }: RunHandle,
-  { file, site, ...stray }: Pick<StrayEvent, 'by' | 'known' | 'namespace'> & { readonly site: SpawnSite; readonly file: Scope },
-): void {
-  writeEvents(directory, [{ type: 'stray', ...stray, stack: stackOfSite(site), isRed: leakPolicyOf(file) === 'fail' }])
+export function noteStray(scope: Scope, site: SpawnSite): void {
+  const { id: namespace, name: by, path: file, run, title: test } = scope
+  const policy = leakPolicyOf(scope)
+  if (policy === 'off') return
+  const signature = { project: run.projectName, file, test }
+  const note = { type: 'stray', namespace, by, stack: stackOfSite(site), isRed: policy === 'fail', signature } as const
+  writeEvents(run.directory, [note])
 }

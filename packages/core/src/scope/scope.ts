@@ -59,6 +59,8 @@ export class Scope {
   readonly books: FileBooks
   /** The test or file beside which a namespace was opened, or that started something wider than itself. */
   readonly opener: Scope | null
+  /** The same for all attempts of one test. */
+  readonly test: object
   /** Whether its own test has failed, as it was told at its settlement. */
   hasFailed = false
   readonly #names: FileNames
@@ -72,7 +74,8 @@ export class Scope {
   #faults: readonly CustodyError[] = []
 
   private constructor(kind: Scope['kind'], run: RunHandle, birth: Birth, names: FileNames, above: Above = {}) {
-    const { file = null, opener = null, title = null } = above
+    const { file = null, opener = null, test = this, title = null } = above
+    this.test = test
     this.kind = kind
     this.opener = opener
     this.run = run
@@ -94,11 +97,12 @@ export class Scope {
   /**
    * Opens one attempt of a test of this file.
    * @param title made only when it is needed
+   * @param test what is the same for all attempts of one test
    */
-  openTest(title: () => string): Scope {
+  openTest(title: () => string, test?: object): Scope {
     const file = this.file ?? this
     const birth = newBirth(`${file.id}.${++file.#counter}`, file.birth)
-    return new Scope('test', this.run, birth, this.#names, { file, title })
+    return new Scope('test', this.run, birth, this.#names, { file, title, ...(test && { test }) })
   }
 
   /** Opens a namespace beside this one: neither is above the other, so what belongs to one is foreign to the other. */
@@ -149,6 +153,11 @@ export class Scope {
   /** Of a file those of its tests that started something; a test has none below it. */
   get starters(): ReadonlyMap<NamespaceId, Scope> {
     return this.file === null ? this.books.starters : nobody
+  }
+
+  /** Its own birth, and those of its tests that started something. */
+  get births(): Birth[] {
+    return [this.birth, ...[...this.starters.values()].map(({ birth }) => birth)]
   }
 
   get #held(): Holdings {
@@ -207,7 +216,7 @@ export class Scope {
    * @param except what other code has started
    */
   silence(except: readonly BornChild[]): void {
-    for (const { birth } of [this, ...this.starters.values()]) silence(birth, except)
+    for (const birth of this.births) silence(birth, except)
   }
 
   /** A number that no other runtime of this scope has. */
@@ -306,14 +315,12 @@ const nobody: ReadonlyMap<NamespaceId, Scope> = new Map()
 
 /** Notes what code of a test has started after the test. When its file has ended as well, nobody but the run looks any more. */
 function noteStray({ id, scope }: Birth, site: SpawnSite): void {
-  const own = scope as Scope
-  const { file, name: by, run, title: test } = own
-  own.books.starters.set(id, own)
-  if (file?.isOver !== true) return
-  const stray = { namespace: id, by, site, known: { project: run.projectName, file: file.path, test }, file }
+  const stray = scope as Scope
+  stray.books.starters.set(id, stray)
+  if (stray.file?.isOver !== true) return
   // Inside of a spawn. It is loaded with the first teardown that has something to do.
-  if (strays !== null) strays.noteStray(run, stray)
-  else void import('./note-stray.js').then(({ noteStray }) => noteStray(run, stray))
+  if (strays !== null) strays.noteStray(stray, site)
+  else void import('./note-stray.js').then((loaded) => loaded.noteStray(stray, site))
 }
 
 let strays: typeof import('./note-stray.js') | null = null
@@ -321,6 +328,7 @@ let strays: typeof import('./note-stray.js') | null = null
 interface Above {
   readonly file?: Scope | null
   readonly opener?: Scope | null
+  readonly test?: object
   readonly title?: () => string
 }
 

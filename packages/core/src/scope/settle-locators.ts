@@ -2,13 +2,13 @@ import { unlinkSync } from 'node:fs'
 import type { CustodyError } from '@custody/runtime'
 import { clock, type Deadline } from '@custody/runtime/internals'
 import type { CapturedLocator } from '../locators/capture.js'
-import type { SpawnSite } from '../namespace/birth.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Evidence } from '../provenance/evidence.js'
 import { judge } from '../provenance/judge.js'
 import { type Copies, prove } from '../provenance/prove.js'
 import type { RunEvent } from '../report/events.js'
 import { failureOf } from '../report/failure.js'
+import type { Starter } from '../report/starter.js'
 import type { Receipt } from '../retire/receipt.js'
 import { type RetireOutcome, retire } from '../retire/retire.js'
 import type { Step, StepName } from '../retire/steps.js'
@@ -23,13 +23,6 @@ export interface Settled {
   readonly evidence: Evidence
   readonly receipt: Receipt
   readonly failure: CustodyError | null
-}
-
-/** For people: whom a finding is about, and the lines that started processes there. */
-export interface Starter {
-  readonly kind: string
-  readonly name: string
-  readonly sites: readonly SpawnSite[]
 }
 
 /** Who settles: a scope of a worker, or the run itself. */

@@ -49,7 +49,8 @@ function markOf(runDirectory: string, run: RunRecord, spared: readonly Identity[
   const known = journal.map(({ identity }) => identity).filter(({ start }) => start !== null)
   const group = groupOf(run)
   const mark: Birthmark = {
-    ...{ namespace: run.id, files: journal.flatMap(({ files }) => files), known, ...sinceOf(run.runner) },
+    // Where nothing is looked for, only what was started as a runtime is ended.
+    ...{ namespace: run.isSwept ? run.id : null, files: journal.flatMap(({ files }) => files), known, ...sinceOf(run.runner) },
     ...{ except: exemptScopes(exemptions), ...(group !== null && { group }) },
   }
   // One that was started as a runtime is no helper.

@@ -1,10 +1,9 @@
-import type { Left } from '../leaks/find-left.js'
+import type { ResolvedOptions, TestAllowance } from '../options/options.js'
 import { findAllowance } from '../tree/allowance.js'
 import { isCommonHelper, isEndingHelper } from '../tree/common-helpers.js'
-import type { Scope } from './scope.js'
 
 /** Why something that was left is no leak. */
-export interface Spared {
+export interface Allowed {
   readonly reason: string
   /** Whether it is expected to exit soon. */
   readonly isAwaited: boolean
@@ -12,10 +11,13 @@ export interface Spared {
   readonly isEnded: boolean
 }
 
-/** Null when it is a leak. @param starter the test or file that has left it */
-export function reasonToSpare({ command }: Left, { allowances, file, run }: Scope): Spared | null {
-  const { allow, commonHelpers } = run.options
-  const allowance = findAllowance(command, [...allowances, ...(file?.allowances ?? []), ...allow])
+/** Null when it is a leak. @param declared what those have declared who have left it */
+export function reasonToAllow(
+  command: readonly string[],
+  declared: readonly TestAllowance[],
+  { allow, commonHelpers }: ResolvedOptions,
+): Allowed | null {
+  const allowance = findAllowance(command, [...declared, ...allow])
   if (allowance !== null) {
     const { reason, until } = allowance
     return { reason, isAwaited: until === 'scope', isEnded: until === 'run' }
