@@ -1,4 +1,5 @@
 export { type Custody, custody, defineRuntime, type OpenedNamespace, type ScopeMembers } from './adapter/custody.js'
+export { printRunEnd } from './adapter/print-run-end.js'
 export { readOptions } from './adapter/read-options.js'
 export { openRun, type Run } from './adapter/run.js'
 export type { RunEnd } from './adapter/run-report.js'

@@ -1,6 +1,6 @@
-import { openRun, type Run, type RunEnd } from '@custody/core'
+import { openRun, printRunEnd, type Run } from '@custody/core'
 import type { Config } from '@jest/types'
-import { type CustodyGlobals, custodyGlobals } from './base-runner.cjs'
+import { custodyGlobals } from './base-runner.cjs'
 import { RUN_VARIABLE } from './run-in-worker.cjs'
 
 interface MainState {
@@ -26,7 +26,7 @@ export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig:
   const state = mainState()
   state.run ??= await openRun(custodyGlobals(projectConfig).options, globalConfig.rootDir)
   state.isWatching = globalConfig.watch || globalConfig.watchAll
-  state.isPartial = state.isWatching || leavesOut(globalConfig)
+  state.isPartial = state.isWatching || isPartial(globalConfig)
   state.ending = null
   process.env[RUN_VARIABLE] = JSON.stringify(state.run.handle)
   // A configuration may have the global setup alone. Nothing else tells then that the run has ended.
@@ -60,7 +60,7 @@ async function end(state: MainState, tearDown: () => Promise<void>): Promise<boo
   let isWell = false
   try {
     // What is kept for the next run needs its supervisor: in watch mode it ends with Jest.
-    isWell = say(await run.settle({ isRerunNext: state.isWatching && (await run.hasKept()) }))
+    isWell = printRunEnd(await run.settle({ isRerunNext: state.isWatching && (await run.hasKept()) }))
   } finally {
     try {
       await tearDown()
@@ -68,22 +68,15 @@ async function end(state: MainState, tearDown: () => Promise<void>): Promise<boo
       const isKept = state.isWatching && (await run.hasKept())
       if (!isKept) {
         state.run = null
-        isWell = say(await run.close({ isPartial })) && isWell
+        isWell = printRunEnd(await run.close({ isPartial })) && isWell
       }
     }
   }
   return isWell
 }
 
-/** To standard error: standard output belongs to `--json`. */
-function say({ failures, text }: RunEnd): boolean {
-  if (text !== '') console.error(`\n${text}`)
-  for (const { message, name, stack } of failures) console.error(`\n${stack ?? `${name}: ${message}`}`)
-  return failures.length === 0
-}
-
 /** Whether an invocation leaves out tests of the suite. */
-function leavesOut(config: Config.GlobalConfig): boolean {
+function isPartial(config: Config.GlobalConfig): boolean {
   const { bail, changedSince, findRelatedTests, nonFlagArgs, onlyChanged, onlyFailures, shard, testNamePattern } = config
   return Boolean(
     nonFlagArgs.length > 0 || bail || changedSince || findRelatedTests || onlyChanged || onlyFailures || shard || testNamePattern,
@@ -101,5 +94,3 @@ function onBeforeExit(): void {
     },
   )
 }
-
-export type { CustodyGlobals }

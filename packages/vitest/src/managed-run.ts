@@ -1,4 +1,4 @@
-import { openRun, type Run, type RunEnd } from '@custody/core'
+import { openRun, printRunEnd, type Run, type RunEnd } from '@custody/core'
 import type { Vitest } from 'vitest/node'
 
 /** The run of one Vitest instance. Its projects set it up one by one and share it. */
@@ -74,10 +74,7 @@ export async function settleRun(
 
 async function say(end: () => Promise<RunEnd>): Promise<void> {
   try {
-    const { failures, text } = await end()
-    if (text !== '') console.error(`\n${text}`)
-    for (const { message, name, stack } of failures) console.error(`\n${stack ?? `${name}: ${message}`}`)
-    if (failures.length > 0) process.exitCode = 1
+    if (!printRunEnd(await end())) process.exitCode = 1
   } catch (error) {
     process.exitCode = 1
     console.error(error)

@@ -1,16 +1,11 @@
 import {
-  type Birth,
   birthState,
-  type Cell,
   CustodyError,
   enterCell,
-  enterFile,
-  type FileNames,
   markChildren,
-  noteCutShort,
   type RunHandle,
   type RunnersVerdict,
-  Scope,
+  type Scope,
   type Settlement,
 } from '@custody/core/worker'
 import type { RunnerTestCase, RunnerTestFile, RunnerTestSuite } from 'vitest'
@@ -20,9 +15,10 @@ import { checkHooks, isKnown } from './check-hooks.js'
 import { offerTest } from './custody-test.js'
 import { placeFixtures } from './fixtures.js'
 import { HeldUpdates } from './held-updates.js'
+import { OpenFiles, type OpenTest } from './open-files.js'
 import type { Provided } from './provided.js'
 import { annotate, leaveReceipts } from './receipts.js'
-import { fail, hasFailed, isFile, isWhole, markFailed, titleOf, wasCutShort } from './tasks.js'
+import { fail, hasFailed, isConcurrent, isFile, isWhole, markFailed } from './tasks.js'
 
 const provided = providedOrThrow()
 const run: RunHandle = { ...provided.run, slot: process.env['VITEST_POOL_ID'] ?? '0' }
@@ -35,47 +31,7 @@ offerTest(vitest.test)
 
 const Base: RunnerClass = await loadBaseRunner(provided.baseRunner)
 
-/** A file or a test while it runs. One runner may run several files, so nothing of a file stands in the runner. */
-interface OpenFile {
-  readonly cell: Cell
-  readonly scope: Scope
-  readonly tests: Map<RunnerTestCase, OpenTest>
-}
-
-interface OpenTest {
-  /** What surrounds the attempts. */
-  readonly cell: Cell
-  attempt: Cell
-  scope: Scope
-  /** What earlier attempts came to. */
-  readonly settlements: Settlement[]
-  hasBegun: boolean
-}
-
-/** No hook tells that a test is over which is skipped or has skipped itself: its mode does. */
-class TaskCell implements Cell {
-  readonly kind = 'task'
-  readonly birth: Birth
-  readonly #test: RunnerTestCase
-  #isOver = false
-
-  constructor(birth: Birth, test: RunnerTestCase) {
-    this.birth = birth
-    this.#test = test
-  }
-
-  get isOver(): boolean {
-    return this.#isOver || this.#test.mode === 'skip' || this.#test.mode === 'todo'
-  }
-
-  set isOver(isOver: boolean) {
-    this.#isOver = isOver
-  }
-}
-
-const openFiles = new WeakMap<RunnerTestFile, OpenFile>()
-/** The test of each attempt's scope: what it has left may be found when it has ended. */
-const testOf = new WeakMap<Scope, RunnerTestCase>()
+const files = new OpenFiles(run)
 const holders = new WeakMap<RunnerHooks, HeldUpdates>()
 /** Has Vitest look once more whether a test is one too many for `bail`; the user's own hook is not called again. */
 const recounts = new WeakMap<RunnerHooks, (test: RunnerTestCase) => Promise<void>>()
@@ -92,39 +48,37 @@ class CustodyRunner extends Base {
   }
 
   override onCollectStart(file: RunnerTestFile): unknown {
-    openFile(file)
+    files.open(file)
     const collect = () => super.onCollectStart?.(file)
     const seen = { onTaskUpdate: holders.get(this)?.isHooked === true, onAfterRunTask: recounts.has(this) }
     return isKnown(seen) ? collect() : checkHooks(seen, run).then(collect)
   }
 
   override onBeforeRunSuite(suite: RunnerTestSuite): unknown {
-    if (isFile(suite)) enterCell(openFile(suite).cell)
+    if (isFile(suite)) enterCell(files.open(suite).cell)
     return super.onBeforeRunSuite?.(suite)
   }
 
   override onBeforeRunTask(test: RunnerTestCase): unknown {
-    enterCell(openTest(test).cell, isConcurrent(test))
+    enterCell(files.openTest(test).cell, isConcurrent(test))
     return super.onBeforeRunTask?.(test)
   }
 
   override onBeforeTryTask(test: RunnerTestCase, options: { retry: number; repeats: number }): unknown {
-    const open = openTest(test)
+    const open = files.openTest(test)
     if (!open.hasBegun) {
       open.hasBegun = true
       enterCell(open.attempt, isConcurrent(test))
       return super.onBeforeTryTask?.(test, options)
     }
-    const ended = open.scope
-    endAttempt(test, open.attempt)
-    beginAttempt(test, open)
+    const ended = files.beginNextAttempt(test, open)
     enterCell(open.attempt, isConcurrent(test))
     // It is tried again because it has failed.
     return settleAttempt(test, open, ended, { hasFailed: options.retry > 0 }).then(() => super.onBeforeTryTask?.(test, options))
   }
 
   override onTaskFinished(test: RunnerTestCase): unknown {
-    const { scope } = openTest(test)
+    const { scope } = files.openTest(test)
     if (scope.isIdle) return super.onTaskFinished?.(test)
     return scope.capture().then(() => super.onTaskFinished?.(test))
   }
@@ -149,49 +103,6 @@ function providedOrThrow(): Provided {
   )
 }
 
-function isConcurrent(test: RunnerTestCase): boolean {
-  return (test as { concurrent?: boolean }).concurrent === true
-}
-
-function openFile(file: RunnerTestFile): OpenFile {
-  let open = openFiles.get(file)
-  if (open === undefined) {
-    const cell = enterFile(run.id)
-    open = { cell, scope: Scope.openFile(run, cell.birth, namesOf(file)), tests: new Map() }
-    openFiles.set(file, open)
-  }
-  state.file = open.cell
-  return open
-}
-
-function namesOf(file: RunnerTestFile): FileNames {
-  return { name: () => file.name, path: () => file.filepath, separator: ' > ' }
-}
-
-function openTest(test: RunnerTestCase): OpenTest {
-  const file = openFile(test.file)
-  let open = file.tests.get(test)
-  if (open === undefined) {
-    const scope = file.scope.openTest(() => titleOf(test), test)
-    const attempt: Cell = { kind: 'attempt', birth: scope.birth, isOver: false }
-    testOf.set(scope, test)
-    open = { cell: new TaskCell(scope.birth, test), attempt, scope, settlements: [], hasBegun: false }
-    file.tests.set(test, open)
-  }
-  return open
-}
-
-function beginAttempt(test: RunnerTestCase, open: OpenTest): void {
-  open.scope = openFile(test.file).scope.openTest(() => titleOf(test), test)
-  testOf.set(open.scope, test)
-  open.attempt = { kind: 'attempt', birth: open.scope.birth, isOver: false }
-}
-
-function endAttempt(test: RunnerTestCase, attempt: Cell): void {
-  attempt.isOver = true
-  if (wasCutShort(test)) noteCutShort(attempt)
-}
-
 async function settleAttempt(
   test: RunnerTestCase,
   open: OpenTest,
@@ -203,9 +114,7 @@ async function settleAttempt(
 
 /** Ends a test: what it and its earlier attempts left unproven makes it red. */
 async function settleTest(runner: RunnerHooks, test: RunnerTestCase, open: OpenTest): Promise<void> {
-  open.cell.isOver = true
-  endAttempt(test, open.attempt)
-  openFile(test.file).tests.delete(test)
+  files.close(test, open)
   await open.scope.explain(test.result?.errors ?? [])
   await settleAttempt(test, open, open.scope)
   const receipts = open.settlements.flatMap((settlement) => settlement.receipts)
@@ -224,7 +133,7 @@ function settleBeforeBail(runner: RunnerHooks): void {
   const settling =
     (inner: AfterRunTask | undefined): AfterRunTask =>
     (test) => {
-      const open = openFile(test.file).tests.get(test)
+      const open = files.open(test.file).tests.get(test)
       if (open === undefined) return inner?.call(runner, test)
       if (!open.scope.isIdle || open.settlements.length > 0) {
         return settleTest(runner, test, open).then(() => {
@@ -233,9 +142,7 @@ function settleBeforeBail(runner: RunnerHooks): void {
           return inner?.call(runner, test)
         })
       }
-      open.cell.isOver = true
-      endAttempt(test, open.attempt)
-      openFile(test.file).tests.delete(test)
+      files.close(test, open)
       void open.scope.settle({ hasFailed: hasFailed(test) })
       return inner?.call(runner, test)
     }
@@ -257,7 +164,7 @@ function settleBeforeBail(runner: RunnerHooks): void {
 
 /** Ends a file: tests that were skipped while they ran, and then what belongs to the file itself. */
 async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<void> {
-  const { cell, scope, tests } = openFile(file)
+  const { cell, scope, tests } = files.open(file)
   const skipped: CustodyError[] = []
   for (const [test, open] of tests) skipped.push(...(await settleSkipped(test, open)))
   await scope.explain(file.result?.errors ?? [])
@@ -282,7 +189,7 @@ async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<vo
 function failLate({ late }: Settlement, ofFile: CustodyError[], isHooked: boolean): RunnerTestCase[] {
   const reddened = new Set<RunnerTestCase>()
   for (const { error, of } of late) {
-    const test = testOf.get(of)
+    const test = files.testOf(of)
     if (!isHooked || test === undefined || test.mode !== 'run') ofFile.push(error)
     else {
       fail(test, [error])
@@ -296,9 +203,7 @@ function failLate({ late }: Settlement, ofFile: CustodyError[], isHooked: boolea
 
 /** A test that skipped itself has no result that could turn red without being counted twice: its file says it. */
 async function settleSkipped(test: RunnerTestCase, open: OpenTest): Promise<CustodyError[]> {
-  openFile(test.file).tests.delete(test)
-  open.cell.isOver = true
-  open.attempt.isOver = true
+  files.close(test, open)
   await settleAttempt(test, open, open.scope, { hasFailed: hasFailed(test), isSkipped: true })
   return open.settlements.flatMap(({ failures }) => failures)
 }

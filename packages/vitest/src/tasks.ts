@@ -5,6 +5,10 @@ export function isFile(suite: RunnerTestSuite): suite is RunnerTestFile {
   return 'filepath' in suite
 }
 
+export function isConcurrent(test: RunnerTestCase): boolean {
+  return (test as { concurrent?: boolean }).concurrent === true
+}
+
 /** The names of a test and of the suites around it, as Vitest prints them. */
 export function titleOf(test: RunnerTestCase): string {
   const names = [test.name]
