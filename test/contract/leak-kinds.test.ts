@@ -181,7 +181,7 @@ describeRunners('what a global setup leaves', (runner) => {
     const { exitCode, notes, output, summary } = suite()
     expect(suite().test('is green').status, output).toBe('passed')
     expect(exitCode, output).toBe(1)
-    expect(output).toContain('A process that this run started is still alive.')
+    expect(output).toContain('A process that this global setup started is still alive.')
     expect(output).toContain(`pid ${notes['left by the setup']}  sleep 305`)
     expect(output).not.toContain('sleep 306')
     expect(output).toMatch(/setup\.(mjs|cjs):\d+/)

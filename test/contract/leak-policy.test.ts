@@ -96,6 +96,16 @@ describeRunners('a process that its test declares', (runner) => {
         })
         test('leaves the same undeclared', () => { abandon('undeclared') })
         test('declares nothing', () => custody.allow({ reason: 'none', until: 'run' }))`,
+      failing: `
+        test('declares by a function that fails', () => {
+          custody.allow({ match: () => { throw new Error('boo') }, reason: 'none', until: 'forever' })
+          note('failing', spawn('sleep', ['300'], { stdio: 'ignore' }).pid)
+        })`,
+      anything: `
+        test('declares any command', () => {
+          custody.allow({ argv: ['**'], reason: 'all', until: 'run' })
+          note('anything', spawn('sleep', ['300'], { stdio: 'ignore' }).pid)
+        })`,
       whole: `
         ${left}
         custody.allow({ argv: ['sh', '**'], reason: 'of the file', until: 'run' })
@@ -110,6 +120,8 @@ describeRunners('a process that its test declares', (runner) => {
     ['leaves one that ends soon', 'passed'],
     ['leaves the same undeclared', 'failed'],
     ['leaves what its file has declared', 'passed'],
+    ['declares by a function that fails', 'failed'],
+    ['declares any command', 'passed'],
   ])('keeps that test green, and no other: %s', (title, status) => {
     expect(suite().test(title).status, suite().output).toBe(status)
   })
@@ -125,6 +137,14 @@ describeRunners('a process that its test declares', (runner) => {
     expect(output).toContain(`allowed: pid ${notes['for ever']}  sh -c while`)
     expect(output).toContain('(told by a function)')
     expect(output).not.toContain('(it ends by itself)')
+  })
+
+  test('is judged as undeclared when its function fails, and the file says so', () => {
+    expect(suite().test('declares by a function that fails').messages).toContain('still alive')
+    expect(suite().output).toMatch(
+      /Could not ask whether a process is declared in failing\.check\S+ . declares by a function that fails: match failed: boo\./,
+    )
+    expect(isAlive(suite().notes['failing'])).toBe(false)
   })
 
   test('is refused when the declaration is wrong', () => {
@@ -221,7 +241,7 @@ describe.each(runners)('a baseline of %s', (runner) => {
   test('says what is fixed, and takes it out on request', async () => {
     const { exitCode, output } = await run({ FIXED: 'yes' }, all)
     expect(exitCode, output).toBe(0)
-    expect(output).toContain('baseline: 2 of 3 known leaks fixed; CUSTODY_BASELINE=update')
+    expect(output).toContain('baseline: 2 of 3 known leaks not found any more; CUSTODY_BASELINE=update')
     const { baseline } = await run({ FIXED: 'yes', CUSTODY_BASELINE: 'update' }, all)
     expect(baseline).toEqual({ version: 1, leaks: [all[0]] })
   })

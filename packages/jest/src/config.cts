@@ -1,9 +1,9 @@
 import { join, parse } from 'node:path'
-import type { CustodyOptions } from '@custody/core' with { 'resolution-mode': 'import' }
+import type { Allowance, CustodyOptions, LeakOverride, LeakPolicy } from '@custody/core' with { 'resolution-mode': 'import' }
 import type { Config } from '@jest/types'
 import { type CustodyGlobals, custodyGlobals } from './base-runner.cjs'
 
-export type { CustodyOptions }
+export type { Allowance, CustodyOptions, LeakOverride, LeakPolicy }
 
 type Initial = Config.InitialOptions
 type Project = Initial | Config.InitialProjectOptions

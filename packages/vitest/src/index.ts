@@ -4,6 +4,7 @@ import { custodyTest } from './custody-test.js'
 
 export {
   type Custody,
+  CustodyError,
   custody,
   type Definition,
   defineRuntime,

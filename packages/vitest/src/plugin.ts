@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
-import type { CustodyOptions } from '@custody/core'
+import type { Allowance, CustodyOptions, LeakOverride, LeakPolicy } from '@custody/core'
 import { CustodyError } from '@custody/core/worker'
 import type { VitestPluginContext } from 'vitest/node'
 import './provided.js'
 
-export type { CustodyOptions }
+export type { Allowance, CustodyOptions, LeakOverride, LeakPolicy }
 
 const globalSetup = fileURLToPath(new URL('./global-setup.js', import.meta.url))
 

@@ -17,8 +17,8 @@ const schema = z.strictObject({
  * @throws CUSTODY_INVALID_OPTION for a file that is none, or a CUSTODY_BASELINE that there is not
  */
 export function readBaseline(root: string, env: Readonly<Record<string, string | undefined>> = process.env): Baseline | null {
-  const wanted = env['CUSTODY_BASELINE'] || 'check'
-  if (!['check', 'ignore', 'update'].includes(wanted)) throw wrongVariable(wanted)
+  const wanted = env['CUSTODY_BASELINE'] || null
+  if (wanted !== null && wanted !== 'ignore' && wanted !== 'update') throw wrongVariable(wanted)
   const path = join(root, BASELINE_FILE)
   const isUpdated = wanted === 'update'
   if (wanted === 'ignore') return null
@@ -29,7 +29,6 @@ export function readBaseline(root: string, env: Readonly<Record<string, string |
     throw new CustodyError('CUSTODY_INVALID_OPTION', `Could not read the baseline ${path}: ${problemOf(cause)}.`, {
       hint: 'mend it, or remove it and write it anew with CUSTODY_BASELINE=update.',
       facts: { option: 'CUSTODY_BASELINE', path },
-      cause,
     })
   }
 }
@@ -44,12 +43,13 @@ export function writeBaseline(root: string, leaks: readonly LeakSignature[]): vo
 
 function problemOf(cause: unknown): string {
   const [issue] = cause instanceof z.ZodError ? cause.issues : []
-  return issue === undefined ? (cause as Error).message : `${issue.path.join('.')}: ${issue.message}`
+  if (issue === undefined) return (cause as Error).message
+  return [issue.path.join('.'), issue.message].filter(Boolean).join(': ')
 }
 
 function wrongVariable(wanted: string): CustodyError {
   return new CustodyError('CUSTODY_INVALID_OPTION', `Could not read CUSTODY_BASELINE: it is ${JSON.stringify(wanted)}.`, {
-    hint: 'give update, ignore or check, or leave it out: then a baseline counts where there is one.',
+    hint: 'give update or ignore, or leave it out: then a baseline counts where there is one.',
     facts: { option: 'CUSTODY_BASELINE' },
   })
 }

@@ -3,7 +3,7 @@ import { CustodyError } from '@custody/runtime/errors'
 import type { Definition } from '../launch/definition.js'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
 import type { Runtime, Shared } from '../launch/started-runtime.js'
-import { captureSite } from '../namespace/birth.js'
+import { captureSite, type SpawnSite } from '../namespace/birth.js'
 import type { Namespace } from '../namespace/namespace.js'
 import { checkAllowance, checkFileOptions } from '../options/check-allowance.js'
 import type { LeakPolicy, TestAllowance } from '../options/options.js'
@@ -101,7 +101,8 @@ export const custody: Custody = {
     return asOpened(openSibling(scope.kind === 'wide' && scope.file !== null ? scope.file : scope, name))
   },
   allow(allowance) {
-    declare(currentScope('declare a process'), checkAllowance(allowance))
+    const scope = currentScope('declare a process')
+    declare(scope, askedSafely(scope, checkAllowance(allowance), captureSite(custody.allow)))
   },
   inScope(width, run) {
     return runInWidth(currentScope('start for a wider scope'), width, run)
@@ -173,6 +174,34 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
       }),
   }
   return members
+}
+
+/** A function of a test that fails tells nothing, and the file says so: what it was asked about is judged as if it had not been declared. */
+function askedSafely(scope: Scope, allowance: TestAllowance, site: SpawnSite): TestAllowance {
+  const { match } = allowance
+  if (typeof match !== 'function') return allowance
+  const refuse = (problem: string) => {
+    const error = new CustodyError(
+      'CUSTODY_INVALID_OPTION',
+      `Could not ask whether a process is declared in ${scope.name}: ${problem}.`,
+      {
+        hint: 'have the function that custody.allow is given as match tell it at once, by the words of a command line.',
+        facts: { option: 'allow.match', scope: scope.name },
+      },
+    )
+    leadTo(site, error)
+    ;(scope.file ?? scope).noteFault(error)
+    return false
+  }
+  const ask = (argv: readonly string[]): boolean => {
+    try {
+      const answer: unknown = match(argv)
+      return typeof (answer as { then?: unknown } | null)?.then === 'function' ? refuse('match gave a promise') : Boolean(answer)
+    } catch (error) {
+      return refuse(`match failed: ${(error as Error | null)?.message ?? error}`)
+    }
+  }
+  return { ...allowance, match: ask }
 }
 
 /** What tells by its words is also told to whoever ends the run: a worker may not live to say it. */

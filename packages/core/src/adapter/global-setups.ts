@@ -76,14 +76,14 @@ export class GlobalSetups {
     const failures: CustodyError[] = []
     if (options.leaks === 'off') return { events, failures }
     const baseline = sharedBaseline(this.#run)
-    const starter = { kind: 'run', name: 'the global setup', sites: this.#birth.sites }
+    const starter = { kind: 'setup', name: 'the global setup', sites: this.#birth.sites }
     for (const left of await this.#untilExited()) {
       const { command, identity } = left
       const why = reasonToAllow(command, [], options)
       const signature = { project: '', file: '', test: '', argv: normalizeCommand(command, this.#run.root) }
-      const found = { identity, command, by: starter.name, signature }
+      const found = { identity, command, by: starter.name, signature, isKnown: isKnown(signature, baseline) }
       if (why !== null) events.push({ type: 'allowed', pid: identity.pid, command, reason: why.reason })
-      else if (options.leaks === 'warn' || isKnown(signature, baseline)) events.push(...toldLeak(found))
+      else if (options.leaks === 'warn' || found.isKnown) events.push(...toldLeak(found))
       else {
         events.push(leakEvent(found, true))
         failures.push(leakError(left, starter, this.#run))

@@ -31,8 +31,7 @@ export async function judgeLate(run: RunHandle, events: readonly RunEvent[]): Pr
     ...helpers.filter((helper) => !going.includes(helper)).map(foundHelper),
     ...[...strays.values()].flatMap((stray) => foundStrays(run, stray)),
   ]
-  const baseline = sharedBaseline(run)
-  const canBeRed = ({ isRed, signature }: Found) => isRed && !isKnown(signature, baseline)
+  const canBeRed = (each: Found) => each.isRed && !each.isKnown
   // Who is just exiting has its time, but only where something could be red.
   const awaited = found.filter(canBeRed).map(({ identity }) => identity)
   await waitForExits(awaited, Deadline.after(timeLimits(run.options).exitMs))
@@ -54,6 +53,15 @@ function foundStrays(run: RunHandle, { by, isRed, namespace, signature, stack }:
   return findLeft(namespace, [], run.runner).map((left) => {
     const { command, identity } = left
     const own = { ...signature, argv: normalizeCommand(command, run.root) }
-    return { identity, command, by, signature: own, isRed, process: { ...left, site: { stack }, isLate: true } }
+    const isOfBaseline = isKnown(own, sharedBaseline(run))
+    return {
+      identity,
+      command,
+      by,
+      signature: own,
+      isRed,
+      isKnown: isOfBaseline,
+      process: { ...left, site: { stack }, isLate: true },
+    }
   })
 }

@@ -10,6 +10,7 @@ const WIDTHS: readonly StartWidth[] = ['file', 'worker', 'run']
 /** Runs a function, and has what starts inside of it belong to something wider than the scope. */
 export function runInWidth<T>(scope: Scope, width: StartWidth, run: () => T): T {
   if (!WIDTHS.includes(width)) throw wrongWidth(width)
+  if (typeof run !== 'function') throw noFunction(width)
   const file = scope.file ?? scope
   const { birth } = width === 'file' ? file : scope.openWide(width)
   // What the code of an attempt starts late is still its own: so it is here.
@@ -27,4 +28,11 @@ function wrongWidth(width: unknown): CustodyError {
       facts: { option: 'inScope', width },
     },
   )
+}
+
+function noFunction(width: StartWidth): CustodyError {
+  return new CustodyError('CUSTODY_INVALID_OPTION', `Could not start for the scope "${width}": there is no function to run.`, {
+    hint: `give one: custody.inScope('${width}', () => …).`,
+    facts: { option: 'inScope', width },
+  })
 }

@@ -127,7 +127,8 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
       try {
         const last = await settleLast(handle, setups)
         isLingering = last.isLingering
-        const line = baseline === null ? null : settleBaseline(baseline, readEvents(directory), { isPartial, root })
+        const isLookedFor = baseline !== null && resolved.leaks !== 'off'
+        const line = !isLookedFor ? null : settleBaseline(baseline, readEvents(directory), { isPartial, root })
         return report.tellRest(last.failures, line)
       } finally {
         setups.close()

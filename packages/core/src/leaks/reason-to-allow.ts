@@ -20,7 +20,8 @@ export function reasonToAllow(
   const allowance = findAllowance(command, [...declared, ...allow])
   if (allowance !== null) {
     const { reason, until } = allowance
-    return { reason, isAwaited: until === 'scope', isEnded: until === 'run' }
+    const told = until === 'scope' ? `${reason}; it was expected to end by itself, and has not` : reason
+    return { reason: told, isAwaited: until === 'scope', isEnded: until === 'run' }
   }
   if (!commonHelpers || !isCommonHelper(command)) return null
   return { reason: 'a common helper', isAwaited: isEndingHelper(command), isEnded: false }

@@ -19,6 +19,8 @@ export function checkAllowance(given: TestAllowance): TestAllowance {
     )
   }
   if (argv !== undefined && !isListOfTexts(argv)) throw wrong('allow', 'argv', 'it is no list of texts', "give ['node', '**'].")
+  if ((argv as string[] | undefined)?.slice(0, -1).includes('**'))
+    throw wrong('allow', 'argv', '** is not at its end', 'it fits whatever follows.')
   // A pattern may be of another realm.
   const isMatcher = typeof match === 'function' || Object.prototype.toString.call(match) === '[object RegExp]'
   if (match !== undefined && !isMatcher) throw wrong('allow', 'match', 'it is neither a pattern nor a function', 'give /server/.')

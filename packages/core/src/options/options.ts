@@ -4,6 +4,10 @@ import type { Logs, StartSpec } from './start-spec.js'
 /** What a finding of one kind does to its test. */
 export type Policy = 'fail' | 'warn' | 'ignore'
 
+/**
+ * What happens to a process that a test has left: the test is red and it is ended; it is told at the end of the run, and ended then; or it is
+ * neither looked for nor ended.
+ */
 export type LeakPolicy = 'fail' | 'warn' | 'off'
 
 /** A process that may outlive its scope. */

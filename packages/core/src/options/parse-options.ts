@@ -32,7 +32,9 @@ const schema = z.strictObject({
   allow: z
     .array(
       z.strictObject({
-        argv: z.tuple([z.string().min(1)], z.string()),
+        argv: z
+          .tuple([z.string().min(1)], z.string())
+          .refine((argv) => !argv.slice(0, -1).includes('**'), 'Invalid input: ** for whatever follows stands at the end'),
         reason: z.string().min(1),
         until: z.enum(['scope', 'run', 'forever']),
       }),
@@ -85,7 +87,9 @@ export function parseOptions(options: unknown, env: Readonly<Record<string, stri
   const parsed = schema.safeParse(given)
   const streamed = (env['CUSTODY_LOGS'] ?? '').split(',').map((name) => name.trim())
   if (parsed.success) return { ...parsed.data, streamed: streamed.filter(Boolean) }
-  const problems = parsed.error.issues.map(describe)
+  // What is wrong may stand in a variable instead.
+  const named = { ...(leaks !== undefined && { leaks: 'CUSTODY_LEAKS' }) }
+  const problems = parsed.error.issues.map((issue) => describe(issue, named))
   throw new CustodyError(
     'CUSTODY_INVALID_OPTION',
     `Could not read Custody's options: ${problems.map(({ what }) => what).join('; ')}.`,
@@ -96,15 +100,20 @@ export function parseOptions(options: unknown, env: Readonly<Record<string, stri
   )
 }
 
-function describe(issue: z.core.$ZodIssue): { option: string; what: string; hint: string } {
+function describe(
+  issue: z.core.$ZodIssue,
+  named: Readonly<Record<string, string>>,
+): { option: string; what: string; hint: string } {
   const path = issue.path.map(String)
   if (issue.code !== 'unrecognized_keys') {
-    const option = path.join('.') || 'options'
+    const option = named[path.join('.')] ?? (path.join('.') || 'options')
     return { option, what: `${option} is wrong (${issue.message})`, hint: `see docs/options.md for what ${option} may be.` }
   }
   const known = knownKeys(path)
   const names = issue.keys.map((key) => [...path, key].join('.'))
-  const hints = issue.keys.map((key) => suggest(key, known, path))
+  const hints = issue.keys.map((key) =>
+    path[0] === 'allow' && key === 'match' ? 'match is for custody.allow in a test.' : suggest(key, known, path),
+  )
   return { option: names.join(', '), what: `there is no option ${names.join(', ')}`, hint: hints.join(' ') }
 }
 

@@ -24,7 +24,7 @@ export type InitialVariable = { readonly value: string } | 'absent' | 'unreadabl
 export interface ProcessDescription {
   readonly ageMs: number | null
   readonly cwd: string | null
-  /** Addresses of TCP sockets. */
+  /** Addresses of TCP sockets, and paths of others. */
   readonly listensOn: readonly string[]
   readonly parent: number | null
   /** The file that its standard output, or else its standard error, goes to; also where it can be read when its name is gone. */

@@ -83,7 +83,7 @@ export const linux: Platform = {
     const uptime = readOrNull(() => readFileSync('/proc/uptime', 'latin1'))
     // Ticks of which a second has a hundred on every system that Node runs on.
     const ageMs = start === undefined || uptime === null ? null : Number(uptime.split(' ')[0]) * 1_000 - Number(start) * 10
-    const listensOn = listSockets(pid).flatMap(({ isListening, local }) => (isListening && !local.startsWith('/') ? local : []))
+    const listensOn = listSockets(pid).flatMap(({ isListening, local }) => (isListening ? local : []))
     const cwd = readOrNull(() => readlinkSync(`/proc/${pid}/cwd`))
     return { ageMs, cwd, listensOn, parent, output: outputOf(pid, 1) ?? outputOf(pid, 2) }
   },

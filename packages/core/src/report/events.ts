@@ -35,6 +35,8 @@ export interface LeakEvent {
   readonly by: string
   /** Whether it made something red. */
   readonly isRed: boolean
+  /** Whether the baseline has it. */
+  readonly isKnown: boolean
   readonly signature: LeakSignature
 }
 
@@ -43,6 +45,8 @@ export interface FoundLeak {
   readonly identity: Identity
   readonly command: readonly string[]
   readonly by: string
+  /** Whether the baseline has it. */
+  readonly isKnown: boolean
   readonly signature: LeakSignature
 }
 

@@ -48,22 +48,24 @@ export function formatSummary(events: readonly RunEvent[]): string {
   const texts = new Set(events.flatMap((event) => (event.type === 'warning' ? event.text : [])))
   const warnings = [...texts].map((text) => `custody  warning: ${text}`)
   const kept = events.flatMap((event) => (event.type === 'kept' ? [`custody  kept ${event.path}  (${event.by})`] : []))
+  const leaks = events.filter((event) => event.type === 'leak')
+  const isTold = (pid: number) => leaks.some((leak) => leak.pid === pid)
+  const known = leaks.filter(({ isKnown }) => isKnown).length
   const swept = events.flatMap((event) =>
-    event.type === 'swept' ? [`custody  ended with the run: pid ${event.pid}  ${event.command.join(' ')}`] : [],
+    event.type === 'swept' && !isTold(event.pid)
+      ? [`custody  ended with the run: pid ${event.pid}  ${event.command.join(' ')}`]
+      : [],
   )
   const allowed = events.flatMap((event) =>
     event.type === 'allowed' ? [`custody  allowed: pid ${event.pid}  ${event.command.join(' ')}  (${event.reason})`] : [],
   )
   const parts = [
-    counted(summary.runtimes, 'runtime'),
-    `${grouped(summary.owned)} owned`,
-    `${grouped(summary.retired)} retired`,
-    `${counted(summary.exitsObserved, 'exit')} observed`,
+    ...(summary.runtimes > 0 ? countsOfRuntimes(summary) : []),
     ...(summary.forced > 0 ? [`${grouped(summary.forced)} forced`] : []),
     ...(['foreign', 'unproven', 'unreachable', 'gone', 'invalid'] as const)
       .filter((verdict) => summary[verdict] > 0)
       .map((verdict) => `${grouped(summary[verdict])} ${verdict}`),
-    ...(summary.leaked > 0 ? [`${grouped(summary.leaked)} leaked`] : []),
+    ...(summary.leaked > 0 ? [`${grouped(summary.leaked)} leaked${known > 0 ? ` (${grouped(known)} known)` : ''}`] : []),
     ...(summary.level === null ? [] : [`level ${summary.level}`]),
   ]
   const foreign = events.flatMap((event) =>
@@ -73,6 +75,11 @@ export function formatSummary(events: readonly RunEvent[]): string {
   )
   const counts = summary.runtimes + summary.leaked > 0 ? [`custody  ${parts.join(', ')}`] : []
   return [...logsOf(events), ...counts, ...foreign, ...allowed, ...swept, ...warnings, ...kept].join('\n')
+}
+
+function countsOfRuntimes({ exitsObserved, owned, retired, runtimes }: Summary): string[] {
+  const exits = `${counted(exitsObserved, 'exit')} observed`
+  return [counted(runtimes, 'runtime'), `${grouped(owned)} owned`, `${grouped(retired)} retired`, exits]
 }
 
 /** The last lines of the runtimes that failed tests used; of one that several used as it was at last. */

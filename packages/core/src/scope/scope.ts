@@ -249,7 +249,7 @@ export class Scope {
       const { capture } = await import('./teardown.js')
       this.#captured = capture(this)
     } catch (cause) {
-      this.#note(cause, 'capture')
+      this.noteFault(teardownFailed(this, 'capture', cause))
     }
     for (const sibling of this.siblings.values()) await sibling.capture()
   }
@@ -261,7 +261,7 @@ export class Scope {
       const { explainRemoval } = await import('./explain-removal.js')
       for (const error of errors) explainRemoval(this, error)
     } catch (cause) {
-      this.#note(cause, 'explain an error of')
+      this.noteFault(teardownFailed(this, 'explain an error of', cause))
     }
   }
 
@@ -294,11 +294,16 @@ export class Scope {
     }
   }
 
-  #note(cause: unknown, verb: string): void {
-    this.#faults = [...this.#faults, teardownFailed(this, verb, cause)]
+  /** Notes what is wrong with it, once. */
+  noteFault(fault: CustodyError): void {
+    if (this.#faults.some(({ message }) => message === fault.message)) return
+    this.#faults = [...this.#faults, fault]
   }
 
   async #tellPassed(passed: readonly string[], isWhole: boolean): Promise<void> {
+    const { leakPolicyOf } = await import('./leak-policy.js')
+    // Where nothing is looked for, nothing is fixed.
+    if (leakPolicyOf(this) === 'off') return
     const { writeEvents } = await import('../report/events.js')
     const { directory, projectName: project } = this.run
     writeEvents(directory, [{ type: 'judged', project, file: this.path, passed, isWhole }])

@@ -60,13 +60,13 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
   const canBeRed = policy === 'fail'
   const judged = await lookUntilExited(scope, canBeRed)
   const { allowed, helpers, leaked, pending } = judged
-  for (const { identity } of [...pending, ...helpers]) scope.books.noteJudged(identity)
+  for (const { identity } of [...pending, ...helpers, ...allowed]) scope.books.noteJudged(identity)
   exemptAllowed(scope, allowed)
   const failures: { of: Scope; error: CustodyError }[] = []
   const events: RunEvent[] = [
     ...allowed.map(({ command, identity: { pid }, why }) => ({ type: 'allowed', pid, command, reason: why.reason }) as const),
     ...helpers.map((found) => noteOfHelper(found, canBeRed)),
-    ...pending.map(({ by, command, identity, signature }) => ({ type: 'pending', by, command, identity, signature }) as const),
+    ...pending.map(({ left: _left, starter: _starter, ...found }) => ({ ...found, type: 'pending' }) as const),
   ]
   for (const found of leaked) {
     if (!makesRed(found)) events.push(...toldLeak(found))
@@ -107,7 +107,6 @@ async function lookUntilExited(scope: Scope, canBeRed: boolean): Promise<Judged>
 }
 
 function look(scope: Scope, canBeRed: boolean): Judged {
-  const baseline = sharedBaseline(scope.run)
   const judged: Judged = { leaked: [], pending: [], helpers: [], allowed: [] }
   for (const left of findLeft(scope.id, scope.births, scope.run.runner)) {
     if (scope.books.isJudged(left.identity)) continue
@@ -116,7 +115,7 @@ function look(scope: Scope, canBeRed: boolean): Judged {
     const why = reasonToAllow(left.command, [...allowances, ...(file?.allowances ?? [])], run.options)
     if (why !== null) judged.allowed.push({ ...found, why })
     else if (left.isOfWorker) judged.helpers.push(found)
-    else if (canBeRed && !isKnown(found.signature, baseline)) judged.leaked.push(found)
+    else if (canBeRed && !found.isKnown) judged.leaked.push(found)
     else judged.pending.push(found)
   }
   return judged
@@ -129,12 +128,12 @@ function foundIn(scope: Scope, left: Left): Found {
   const starter = nearest.kind === 'sibling' ? (nearest.opener ?? nearest) : nearest
   const { name: by, path: file, run, title: test } = starter
   const signature = { project: run.projectName, file, test, argv: normalizeCommand(command, run.root) }
-  return { left, starter, identity, command, by, signature }
+  return { left, starter, identity, command, by, signature, isKnown: isKnown(signature, sharedBaseline(run)) }
 }
 
-function noteOfHelper({ by, command, identity, left, signature, starter }: Found, isRed: boolean): RunEvent {
+function noteOfHelper({ left, starter, ...found }: Found, isRed: boolean): RunEvent {
   const stack = stackOfSite(left.site ?? starter.sites[0])
-  return { type: 'helper', identity, command, by, signature, worker: ownIdentity(), stack, isRed }
+  return { ...found, type: 'helper', worker: ownIdentity(), stack, isRed }
 }
 
 /** Whoever ends the run is to know what goes on. What tells by a function cannot be asked there. */

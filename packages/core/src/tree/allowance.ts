@@ -18,6 +18,9 @@ function fitsGlobs([program = '', ...rest]: readonly string[], argv: readonly st
   const isOpen = argv.at(-1) === '**'
   const [first = '', ...globs] = isOpen ? argv.slice(0, -1) : argv
   if (isOpen ? rest.length < globs.length : rest.length !== globs.length) return false
-  const isFit = (text: string, glob: string) => text === glob || picomatch.isMatch(text, glob, { dot: true, bash: true })
+  // A pattern of nothing is no glob.
+  const isFit = (text: string, glob: string) =>
+    text === glob || (glob !== '' && picomatch.isMatch(text, glob, { dot: true, bash: true }))
+  if (argv.length === 1 && isOpen) return true
   return (isFit(program, first) || isFit(basename(program), first)) && globs.every((glob, at) => isFit(rest[at] ?? '', glob))
 }
