@@ -42,8 +42,9 @@ export async function settleRest(
   const helpers = late.going.map(({ identity }) => identity)
   const except = [setups.mark, helpers.length === 0 ? null : markOfFamilies(helpers)]
   const swept = await supervisor.sweep(except.filter((mark) => mark !== null))
-  const reached = await supervisor.means()
-  if (reached !== null && (events.length > 0 || readEvents(run.directory).length > 0)) events.push({ type: 'level', ...reached })
+  // A run in which nothing was started has no use for more than Node.
+  const reached = events.length + swept.length + readEvents(run.directory).length > 0 ? await supervisor.means() : null
+  if (reached !== null) events.push({ type: 'level', ...reached })
   events.push(...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command }) as const))
   writeEvents(run.directory, events)
   return {

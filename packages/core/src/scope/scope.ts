@@ -1,10 +1,10 @@
-import { randomInt } from 'node:crypto'
 import { relative, sep } from 'node:path'
 import type { CustodyError } from '@custody/runtime/errors'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
 import { type Birth, type BornChild, birthState, newBirth, type SpawnSite, silence } from '../namespace/birth.js'
 import { NamespaceDirectory } from '../namespace/namespace.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
+import { newRunNumber } from '../namespace/new-file-id.js'
 import type { TestAllowance } from '../options/options.js'
 import type { Receipt } from '../retire/receipt.js'
 import type { SupervisorLink } from '../supervisor/link.js'
@@ -220,9 +220,9 @@ export class Scope {
   }
 
   /** A number that no other runtime of this scope has. */
-  nextNumber(): number {
+  nextNumber(): bigint | number {
     // Other files, and other workers, have the same wide scope.
-    return this.kind === 'wide' ? randomInt(2 ** 47) : ++this.#counter
+    return this.kind === 'wide' ? newRunNumber() : ++this.#counter
   }
 
   /**

@@ -118,8 +118,8 @@ export class Supervisor {
     if (attachment.role === 'lifeline') return
     this.#clients.add(client)
     if (attachment.role === 'runner') this.#hasRunner = true
-    // Before it is needed, and not before the answer to who has come.
-    setImmediate(() => this.means)
+    // A worker comes to have something started: before that it is not needed, and not before the answer to who has come.
+    if (attachment.role === 'worker') setImmediate(() => this.means)
     client.ended
       .then(() => {
         this.#clients.delete(client)
@@ -238,7 +238,7 @@ export class Supervisor {
     const kept = this.#started.all().map(({ mark }) => mark)
     const exemptions = readExemptions(runDirectory)
     const what = { scope, isRun: false, kept, known, spared, allow, exemptions }
-    return sweepScope({ ...what, runner, means: this.means, graceMs: lastGraceMs })
+    return sweepScope({ ...what, runner, means: this.#means ?? plainMeans, graceMs: lastGraceMs })
   }
 
   async share(client: Client, key: string, fingerprint: string): Promise<ShareAnswer> {
@@ -281,7 +281,7 @@ export class Supervisor {
       this.#onEnd({ ended: [], swept: this.#swept, isComplete: false })
       throw error
     })
-    this.means.groups?.leave()
+    this.#means?.groups?.leave()
     this.#onEnd({ ended, swept: this.#swept, isComplete: true })
   }
 
@@ -316,7 +316,7 @@ export class Supervisor {
     if (!isSwept) return
     const kept = [...this.#kept().map(({ mark }) => mark), ...except]
     const what = { scope, isRun: scope === runId, kept, allow, exemptions: readExemptions(runDirectory) }
-    this.#swept.push(...(await sweepScope({ ...what, runner, means: this.means, graceMs })))
+    this.#swept.push(...(await sweepScope({ ...what, runner, means: this.#means ?? plainMeans, graceMs })))
   }
 }
 
