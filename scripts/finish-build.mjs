@@ -1,7 +1,7 @@
 // What tsc does not write: the mark that tells Node that a folder holds CommonJS, the supervisor as one file, and the core as a few.
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
+import { build, buildSync } from 'esbuild'
 
 const packages = new URL('../packages/', import.meta.url)
 
@@ -22,21 +22,36 @@ buildSync({
 })
 
 // Every run loads the core. Node finds and reads a few files in less than half the time of two hundred, and of zod only a part is needed.
+// What a worker needs at the end of a test is in its file, and run when it is needed: by then a test may have mocked the file system. What
+// starts runtimes is loaded when a test asks for it.
 const core = new URL('core/', packages)
 const bundle = new URL('dist/bundle/', core)
+const lazy = ['launch/exec', 'scope/inspect', 'scope/start-in-scope']
+const nameOf = (entry) => `${entry.slice(entry.lastIndexOf('/') + 1)}.js`
+const loadLazily = {
+  name: 'load-lazily',
+  setup(build) {
+    const filter = new RegExp(`(?:${lazy.join('|')})\\.js$`)
+    build.onResolve({ filter }, ({ kind, path }) =>
+      kind === 'dynamic-import' ? { path: `./${nameOf(path.replace(/\.js$/, ''))}`, external: true } : undefined,
+    )
+  },
+}
 rmSync(bundle, { recursive: true, force: true })
-buildSync({
-  entryPoints: ['index', 'adapter/worker', 'namespace/birth'].map((entry) => ({
-    in: fileURLToPath(new URL(`dist/${entry}.js`, core)),
-    out: entry.slice(entry.lastIndexOf('/') + 1),
-  })),
-  outdir: fileURLToPath(bundle),
-  bundle: true,
-  splitting: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  external: ['execa', 'fastest-levenshtein', 'koffi', 'picomatch', 'tmp-promise'],
-  logLevel: 'warning',
-})
-copyFileSync(new URL('node_modules/zod/LICENSE', core), new URL('zod.LICENSE', bundle))
+for (const entry of ['index', 'adapter/worker', 'namespace/birth', ...lazy]) {
+  await build({
+    entryPoints: [fileURLToPath(new URL(`dist/${entry}.js`, core))],
+    outfile: fileURLToPath(new URL(nameOf(entry), bundle)),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    external: ['execa', 'koffi', 'tmp-promise'],
+    plugins: [loadLazily],
+    logLevel: 'warning',
+  })
+}
+for (const name of ['fastest-levenshtein', 'picomatch', 'zod']) {
+  const [license] = ['LICENSE', 'LICENSE.md'].map((file) => new URL(`node_modules/${name}/${file}`, core)).filter(existsSync)
+  copyFileSync(license, new URL(`${name}.LICENSE`, bundle))
+}

@@ -129,6 +129,9 @@ describeRunners('what a test leaves', (runner) => {
   })
 })
 
+const helper = `
+exports.startLater = (start) => new Promise((resolve) => setTimeout(() => { start(); resolve() }, 20))`
+
 /** A configuration with a global setup of the user's own. */
 function withGlobalSetup(runner: RunnerName, options: object): { config: string; extras: Record<string, string> } {
   const text = `
@@ -140,8 +143,10 @@ const start = (name, seconds) => {
   appendFileSync('notes.jsonl', JSON.stringify([name, child.pid]) + '\\n')
   return child
 }
-exports.setup = () => {
+exports.setup = async () => {
   start('left by the setup', '305')
+  // No frame of this file is in the stack of what a helper starts later.
+  await require('./helper.cjs').startLater(() => start('left by a helper', '308'))
   children.push(start('ended by the teardown', '306'))
 }
 exports.teardown = () => new Promise((resolve) => {
@@ -155,7 +160,8 @@ export default { plugins: [custodyPlugin(${JSON.stringify(options)})], test: { i
     const setup = text
       .replaceAll(/const (\{[^}]+\}) = require\(('[^']+')\)/g, 'import $1 from $2')
       .replaceAll(/exports\.(\w+) =/g, 'export const $1 =')
-    return { config, extras: { 'setup.mjs': setup } }
+      .replace(`require('./helper.cjs')`, `(await import('./helper.cjs')).default`)
+    return { config, extras: { 'setup.mjs': setup, 'helper.cjs': helper } }
   }
   const config = `
 import { withCustody } from '@custody/jest/config'
@@ -166,6 +172,7 @@ export default withCustody({ testMatch: ['**/*.check.cjs'], transform: {}, rootD
     config,
     extras: {
       'setup.cjs': `${text}\n;(${shared}).teardown = exports.teardown\nmodule.exports = exports.setup`,
+      'helper.cjs': helper,
       'teardown.cjs': `module.exports = () => (${shared}).teardown()`,
     },
   }
@@ -185,8 +192,9 @@ describeRunners('what a global setup leaves', (runner) => {
     expect(output).toContain(`pid ${notes['left by the setup']}  sleep 305`)
     expect(output).not.toContain('sleep 306')
     expect(output).toMatch(/setup\.(mjs|cjs):\d+/)
-    expect(summary.leaked).toBe(1)
-    expect(isAlive(notes['left by the setup'])).toBe(false)
+    expect(output).toContain(`pid ${notes['left by a helper']}  sleep 308`)
+    expect(summary.leaked).toBe(2)
+    expect([notes['left by the setup'], notes['left by a helper']].filter(isAlive)).toEqual([])
   })
 })
 

@@ -170,3 +170,45 @@ describeRunners('with explain, the message of a leak', (runner) => {
     expect(messages).toContain("ready: { port: 'http' }")
   })
 })
+
+describeRunners('a file of which no test is to run', (runner) => {
+  const suite = shareSuite(runner, () => ({
+    files: {
+      skipped: `
+        note('skipped', spawn('sleep', ['300'], { stdio: 'ignore', detached: true }).pid)
+        test.skip('is skipped', () => {})`,
+    },
+  }))
+
+  test('is red for what its top level has left', () => {
+    const { exitCode, notes, output } = suite()
+    expect(exitCode, output).toBe(1)
+    expect(output).toContain('A process that this file started is still alive.')
+    expect(isAlive(notes['skipped'])).toBe(false)
+  })
+})
+
+test.runIf(runners.includes('jest'))('what a reporter of Jest starts in the process of the tests is no test’s', async () => {
+  const { exitCode, notes, output } = await runSuite('jest', {
+    args: ['-i'],
+    config: `
+      import { withCustody } from '@custody/jest/config'
+      export default withCustody({ testMatch: ['**/*.check.cjs'], transform: {}, rootDir: import.meta.dirname, reporters: ['default', './reporter.cjs'] })`,
+    extras: {
+      'reporter.cjs': `
+        const { spawn } = require('node:child_process')
+        module.exports = class {
+          onRunComplete() {
+            // It ends when the directory of the run is removed.
+            const child = spawn('sh', ['-c', 'while [ -d "$TMPDIR" ]; do sleep 0.2; done'], { detached: true, stdio: 'ignore' })
+            child.unref()
+            require('node:fs').appendFileSync('notes.jsonl', JSON.stringify(['reporter', child.pid]) + '\\n')
+          }
+        }`,
+    },
+    files: { green: `test('starts one', () => { spawnSync('true') })` },
+  })
+  expect(exitCode, output).toBe(0)
+  expect(output).not.toContain('ended with the run')
+  expect(isAlive(notes['reporter'])).toBe(true)
+})

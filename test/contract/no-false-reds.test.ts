@@ -96,23 +96,53 @@ const suites = (runner: RunnerName): Record<string, string> => ({
       await new Promise((resolve) => child.once('exit', resolve))
     })
     test('has one that is just exiting, under fake timers', () => { spawn('sleep', ['0.2'], { stdio: 'ignore' }) })`,
+  posing: `
+    const real = process.platform
+    const posing = (platform) => Object.defineProperty(process, 'platform', { value: platform })
+    afterEach(() => { posing(real) })
+    test('plays another system', () => { posing('win32'); spawnSync('true') })`,
+  'another-file-system': `
+    afterEach(() => {
+      ${runner === 'jest' ? 'jest' : 'vi'}.restoreAllMocks()
+      syncBuiltinESMExports()
+    })
+    const fake = (name, value) => ${runner === 'jest' ? 'jest' : 'vi'}.spyOn(fs, name).mockImplementation(value)
+    test('has files of its own', () => {
+      spawnSync('true')
+      for (const name of ['readFileSync', 'readdirSync', 'statSync', 'lstatSync', 'openSync', 'realpathSync']) {
+        fake(name, () => { throw Object.assign(new Error('no such file'), { code: 'ENOENT' }) })
+      }
+      syncBuiltinESMExports()
+      expect(() => fs.readFileSync('x')).toThrow('no such file')
+    })
+    test('has the true ones again', () => expect(fs.existsSync('.')).toBe(true))`,
   mocked: `
     ${mock[runner]}
     test('starts nothing', async () => expect((await mocked()).spawn('x')).toBe('mocked'))`,
 })
 
 const withVi = (files: Record<string, string>): Record<string, string> =>
-  Object.fromEntries(Object.entries(files).map(([name, body]) => [name, `import { vi } from 'vitest'\n${body}`]))
+  Object.fromEntries(
+    Object.entries(files).map(([name, body]) => [
+      name,
+      `import { vi } from 'vitest'\nimport { syncBuiltinESMExports } from 'node:module'\n${body}`,
+    ]),
+  )
+
+const withModule = (files: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(files).map(([name, body]) => [name, `const { syncBuiltinESMExports } = require('node:module')\n${body}`]),
+  )
 
 describeRunners('an ordinary suite', (runner) => {
   const files = suites(runner)
-  const suite = shareSuite(runner, () => ({ files: runner === 'vitest' ? withVi(files) : files }), 120_000)
+  const suite = shareSuite(runner, () => ({ files: runner === 'vitest' ? withVi(files) : withModule(files) }), 120_000)
 
   test('is green as it was, and nothing is said', () => {
     const { exitCode, output, tests } = suite()
     expect(exitCode, output).toBe(0)
     expect(tests.filter(({ status }) => status !== 'passed')).toEqual([])
-    expect(tests).toHaveLength(runner === 'vitest' ? 18 : 16)
+    expect(tests).toHaveLength(runner === 'vitest' ? 21 : 19)
     expect(output).not.toContain('custody  ')
   })
 })

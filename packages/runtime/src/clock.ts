@@ -1,3 +1,5 @@
+import './platform/system.js'
+
 /** Time as this package sees it. */
 export interface Clock {
   /** Monotonic milliseconds. */

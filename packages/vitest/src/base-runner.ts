@@ -10,6 +10,7 @@ export interface RunnerHooks {
   onTaskFinished?(test: RunnerTestCase): unknown
   onAfterRunTask?(test: RunnerTestCase): unknown
   onAfterRunSuite?(suite: RunnerTestSuite): unknown
+  onAfterRunFiles?(files: RunnerTestFile[]): unknown
   /** Vitest puts these two on the instance. */
   onTestAnnotate?(test: RunnerTestCase, annotation: { type: string; message: string }): unknown
   onTaskUpdate?(packs: unknown[], events: unknown[]): unknown

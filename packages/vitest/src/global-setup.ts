@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CustodyOptions, type RunHandle, readOptions } from '@custody/core'
+import { type CustodyOptions, type Run, type RunHandle, readOptions } from '@custody/core'
 import type { TestProject } from 'vitest/node'
 import { joinRun, leaveRun } from './managed-run.js'
 import './provided.js'
@@ -19,7 +19,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Vitest has called the reporters' start before the first setup.
   managed.isSettled = false
   for (const each of vitest.projects) manage(each, managed.run.handle)
-  managed.run.setups.watch(laterSetups(project))
+  const later = laterSetups(project)
+  managed.run.setups.watch(later)
+  enterSetups(project, later.length, managed.run.setups)
   // A change of the configuration file brings fresh reporters to the same Vitest: what is there is asked, no mark on Vitest.
   const { reporters } = vitest as unknown as { reporters: unknown[] }
   if (!reporters.some((reporter) => reporter instanceof CustodyReporter && reporter.managed === managed)) {
@@ -33,6 +35,15 @@ function laterSetups({ config }: TestProject): string[] {
   const setups = [config.globalSetup ?? []].flat().map((setup) => resolve(config.root, setup))
   const own = setups.findIndex((setup) => setup === globalSetup || setup.includes('@custody/vitest/global-setup'))
   return setups.slice(own + 1)
+}
+
+/** Has the users' own run in their own context, where Vitest keeps them as known; otherwise they are told by the frames of their files. */
+function enterSetups(project: TestProject, count: number, setups: Pick<Run['setups'], 'enter'>): void {
+  const { _globalSetups: loaded = [] } = project as unknown as { _globalSetups?: { setup?: (...args: unknown[]) => unknown }[] }
+  for (const each of count === 0 ? [] : loaded.slice(-count)) {
+    const { setup } = each
+    if (typeof setup === 'function') each.setup = (...args) => setups.enter(() => setup(...args))
+  }
 }
 
 function manage(project: TestProject, run: RunHandle): void {

@@ -72,6 +72,11 @@ export class OpenFiles {
     return open
   }
 
+  /** Whether a file has been opened and not settled. */
+  isRunning(file: RunnerTestFile): boolean {
+    return this.#files.get(file)?.scope.isOver === false
+  }
+
   openTest(test: RunnerTestCase): OpenTest {
     const { tests } = this.open(test.file)
     let open = tests.get(test)

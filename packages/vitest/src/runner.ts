@@ -87,6 +87,13 @@ class CustodyRunner extends Base {
     if (!isFile(suite)) return super.onAfterRunSuite?.(suite)
     return settleFile(this, suite).then(() => super.onAfterRunSuite?.(suite))
   }
+
+  override onAfterRunFiles(ended: RunnerTestFile[]): unknown {
+    // Of a file that could not be collected, or of which no test is to run, Vitest tells no other end.
+    const left = ended.filter((file) => files.isRunning(file))
+    if (left.length === 0) return super.onAfterRunFiles?.(ended)
+    return Promise.all(left.map((file) => settleFile(this, file))).then(() => super.onAfterRunFiles?.(ended))
+  }
 }
 
 export default CustodyRunner

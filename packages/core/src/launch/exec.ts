@@ -1,5 +1,4 @@
 import { CustodyError, clock } from '@custody/runtime/internals'
-import { execa } from 'execa'
 import { OutputCollector } from './output-collector.js'
 
 export interface ExecOptions {
@@ -43,6 +42,8 @@ export async function exec(
 ): Promise<ExecResult> {
   const { cwd, env, input, reject = true, timeout = 0 } = options
   const begun = clock.now()
+  // Most tests run no command: it is loaded with the first that does.
+  const { execa } = await import('execa')
   const subprocess = execa(file, [...args], {
     cwd,
     env,

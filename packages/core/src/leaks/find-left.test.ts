@@ -20,7 +20,7 @@ async function bear(namespace: string, script: string, changes: Partial<BornChil
     await exited
   })
   await once(child.stdout as NodeJS.ReadableStream, 'data')
-  return { process: child, site: { stack: 'here' }, isDetached: false, isLate: false, ...changes }
+  return { process: child, site: { stack: 'here' }, isStarted: true, isDetached: false, isLate: false, ...changes }
 }
 
 test('finds a child that is alive, with the line that started it, and none that has exited', async () => {
@@ -69,6 +69,13 @@ test('leaves out what Custody has started, and a child whose environment says th
     await exited
   })
   await once(opted, 'spawn')
-  const child: BornChild = { process: opted, site: {}, isDetached: false, isLate: false }
+  const child: BornChild = { process: opted, site: {}, isStarted: true, isDetached: false, isLate: false }
+  expect(findLeft(scope, [{ id: scope, children: [child] }], ownIdentity())).toEqual([])
+})
+
+test('leaves out a child that a test has made up, with the number of another process', async () => {
+  const scope = file()
+  const stranger = await bear('', 'echo up; exec sleep 100')
+  const child: BornChild = { ...stranger, isStarted: false }
   expect(findLeft(scope, [{ id: scope, children: [child] }], ownIdentity())).toEqual([])
 })

@@ -67,8 +67,8 @@ export function findLeft(scope: NamespaceId, births: readonly Pick<Birth, 'id' |
 }
 
 /** The identity of a child that has not been reaped: its number is its own until then. Null for one that has exited. */
-function identityOf({ process }: BornChild): Identity | null {
-  if (!mayBeAlive(process) || isOptedOut(process.pid as number)) return null
+function identityOf({ isStarted, process }: BornChild): Identity | null {
+  if (!isStarted || !mayBeAlive(process) || isOptedOut(process.pid as number)) return null
   const start = seeStart(process.pid as number)
   const { boot, pidns, timens } = ownIdentity()
   return start === null ? null : { pid: process.pid as number, start, boot, pidns, timens }

@@ -16,6 +16,8 @@ export interface SpawnSite {
 export interface BornChild {
   readonly process: ChildProcess
   readonly site: SpawnSite
+  /** Whether it was started at all: a test may make such an object for itself, and give it any number. */
+  isStarted: boolean
   /** Whether it was started in a session of its own. */
   isDetached: boolean
   /** Whether it was started by code of a test that had ended by then. */
@@ -60,7 +62,7 @@ export interface BirthState {
    * their own), it begins with the first process of the thread, and with tests that run at once.
    */
   isFollowing: boolean
-  /** The cell of what runs one after the other: good enough until something is started. */
+  /** The cell of what runs one after the other: good enough until something is started. Null when its code has a context. */
   sequential: Cell | null
   /** A test that was cut short while contexts were not followed: its body may go on, and has no context of its own. */
   loose: Cell | null
@@ -124,15 +126,17 @@ export function enterFile(run: NamespaceId): Cell {
  */
 export function enterCell(cell: Cell, isConcurrent = false): void {
   const state = birthState()
-  if (!isConcurrent) state.sequential = cell
-  if (isConcurrent || state.isFollowing) state.contexts.enterWith(contextOf(cell))
+  const isFollowed = isConcurrent || state.isFollowing
+  if (!isConcurrent) state.sequential = isFollowed ? null : cell
+  if (isFollowed) state.contexts.enterWith(contextOf(cell))
 }
 
 /** Runs a function in a cell. */
 export function runInCell<T>(cell: Cell, isConcurrent: boolean, run: () => T): T {
   const state = birthState()
-  if (!isConcurrent) state.sequential = cell
-  return isConcurrent || state.isFollowing ? state.contexts.run(contextOf(cell), run) : run()
+  const isFollowed = isConcurrent || state.isFollowing
+  if (!isConcurrent) state.sequential = isFollowed ? null : cell
+  return isFollowed ? state.contexts.run(contextOf(cell), run) : run()
 }
 
 /** Where the running code stands: in its test, or else in the file. Who asks has something to start, so contexts are followed from now on. */
@@ -141,9 +145,12 @@ export function currentCell(): Cell | null {
   state.isFollowing = true
   const context = state.contexts.getStore()
   const cell = context && state.cellOf.get(context)
-  if (cell !== undefined) return !cell.isOver || cell.kind === 'attempt' ? cell : state.file
+  // What an ended file goes on to do is its own as long as no other file runs.
+  const file = state.file !== null && (!state.file.isOver || state.file === cell) ? state.file : null
+  if (cell !== undefined) return !cell.isOver || cell.kind === 'attempt' ? cell : file
+  // Code without a context began before contexts were followed: it is not that of a test which has one.
   if (state.loose !== null) return state.loose
-  return state.sequential !== null && !state.sequential.isOver ? state.sequential : state.file
+  return state.sequential !== null && !state.sequential.isOver ? state.sequential : file
 }
 
 /** Notes that a test was cut short by a limit of time. From here on contexts tell what goes on of it from the tests that follow. */
@@ -226,12 +233,13 @@ export function silence({ children }: Birth, except: readonly BornChild[]): void
 function markAsynchronous(child: ChildProcess): void {
   const born = beBorn(markAsynchronous)
   if (born === null) return
-  const record: BornChild = { process: child, site: born.site, isDetached: false, isLate: born.isLate }
+  const record: BornChild = { process: child, site: born.site, isStarted: false, isDetached: false, isLate: born.isLate }
   note(born.birth.children, record)
   const { mark } = born
   const raw = child as unknown as { spawn(options: RawSpawnOptions): unknown }
   raw.spawn = (options) => {
     delete (child as { spawn?: unknown }).spawn
+    record.isStarted = true
     record.isDetached = options?.detached === true
     const pairs = mark === null ? undefined : options?.envPairs
     if (Array.isArray(pairs)) {
@@ -260,7 +268,8 @@ function withMark(args: readonly unknown[], hasArguments: boolean, mark: string)
   const at = hasArguments && (Array.isArray(args[1]) || (args[1] == null && args.length > 2)) ? 2 : 1
   const options = args[at]
   if (options !== undefined && options !== null && typeof options !== 'object') return [...args]
-  const given = (options as { env?: NodeJS.ProcessEnv } | null | undefined)?.env ?? process.env
+  // As Node does, which takes its own for an empty text as well.
+  const given = (options as { env?: NodeJS.ProcessEnv } | null | undefined)?.env || process.env
   const env: NodeJS.ProcessEnv = {}
   // Node takes inherited keys too.
   for (const key in given) env[key] = given[key]

@@ -1,3 +1,4 @@
+import { system } from '@custody/runtime/internals'
 import { darwin } from './darwin.js'
 import { linux } from './linux.js'
 import { windows } from './windows.js'
@@ -83,7 +84,7 @@ export interface SpawnStyle {
 }
 
 export const spawnStyle: SpawnStyle =
-  process.platform === 'win32' ? { isDetached: false, markDescriptor: null } : { isDetached: true, markDescriptor: 9 }
+  system === 'win32' ? { isDetached: false, markDescriptor: null } : { isDetached: true, markDescriptor: 9 }
 
 /** The only place in the core that asks which operating system it is. */
-export const platform: Platform = process.platform === 'linux' ? linux : process.platform === 'win32' ? windows : darwin
+export const platform: Platform = system === 'linux' ? linux : system === 'win32' ? windows : darwin

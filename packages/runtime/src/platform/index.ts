@@ -1,6 +1,7 @@
 import type { Identity } from '../identity.js'
 import { darwin } from './darwin.js'
 import { linux } from './linux.js'
+import { system } from './system.js'
 import { windows } from './windows.js'
 
 /** What this package asks of an operating system. */
@@ -21,7 +22,7 @@ export interface RuntimePlatform {
 }
 
 /** The only place in this package that asks which operating system it is. */
-export const platform: RuntimePlatform = process.platform === 'linux' ? linux : process.platform === 'win32' ? windows : darwin
+export const platform: RuntimePlatform = system === 'linux' ? linux : system === 'win32' ? windows : darwin
 
 let own: Identity | undefined
 

@@ -1,3 +1,4 @@
+import { system } from '@custody/runtime/internals'
 import { linuxNative } from './linux-native.js'
 import { loadKoffi } from './load-koffi.js'
 import type { Native } from './native.js'
@@ -17,7 +18,7 @@ export function currentNative(): Native | null {
  */
 export function enableNative(from: readonly string[]): Native | null {
   // macOS and Windows have other calls, of which none is verified: plain Node does there.
-  const koffi = native === null && process.platform === 'linux' ? loadKoffi(from) : null
+  const koffi = native === null && system === 'linux' ? loadKoffi(from) : null
   if (koffi !== null) native = linuxNative(koffi)
   return native
 }
