@@ -68,6 +68,24 @@ describeRunners('what a test leaves', (runner) => {
         ${starts}
         note('top', spawn('node', stay, { stdio: 'ignore' }).pid)
         test('is green below what the top level leaves', () => {})`,
+      begun: `
+        ${starts}
+        let goOn
+        test('leaves code behind before it starts a process', () => {
+          goOn = new Promise((resolve) => {
+            const timer = setInterval(() => {
+              if (!fs.existsSync('go-on')) return
+              clearInterval(timer)
+              note('begun', spawn('sleep', ['309'], { stdio: 'ignore' }).pid)
+              resolve()
+            }, 10)
+          })
+          spawnSync('true')
+        })
+        test('runs while that goes on', async () => {
+          fs.writeFileSync('go-on', '')
+          await goOn
+        })`,
       late: `
         ${starts}
         let body, goOn
@@ -120,11 +138,16 @@ describeRunners('what a test leaves', (runner) => {
     expect(suite().output).toContain(suite().placeOf("spawn('sleep', ['304']"))
   })
 
+  test('is not the test’s that runs meanwhile, whose code has begun before', () => {
+    expect(suite().test('runs while that goes on').status, suite().output).toBe('passed')
+    expect(suite().output).toMatch(/pid \d+ {2}sleep 309/)
+  })
+
   test('leaves the other tests green, makes the run red, and is gone after it', () => {
     const { exitCode, notes } = suite()
     expect(suite().test('leaves none').status).toBe('passed')
     expect(exitCode).toBe(1)
-    const names = ['shim', 'twice', 'execa', 'library', 'top', 'late']
+    const names = ['shim', 'twice', 'execa', 'library', 'top', 'late', 'begun']
     expect(names.filter((name) => notes[name] === undefined || isAlive(notes[name]))).toEqual([])
   })
 })

@@ -31,7 +31,15 @@ export function bundle(source: string, outfile: string, format: 'cjs' | 'esm' = 
 export function newRecord(runner: Identity = ownIdentity()): RunRecord {
   return {
     ...{ version: 1, id: newRunId(null), runner, supervisor: null, sentinel: null, group: null },
-    ...{ mostLevel: 2, allow: [], isSwept: true, storage: '/nonexistent', root: '/', created: new Date().toISOString() },
+    ...{
+      mostLevel: 2,
+      allow: [],
+      commonHelpers: true,
+      isSwept: true,
+      storage: '/nonexistent',
+      root: '/',
+      created: new Date().toISOString(),
+    },
   }
 }
 

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CustodyError } from '@custody/runtime/internals'
 import * as z from 'zod'
-import type { Baseline, LeakSignature } from '../leaks/baseline.js'
+import type { Baseline } from '../leaks/baseline.js'
+import type { LeakSignature } from '../leaks/signature.js'
 
 export const BASELINE_FILE = 'custody-baseline.json'
 

@@ -1,9 +1,10 @@
 import { pathToFileURL } from 'node:url'
 import { type CustodyError, Deadline, isInScope } from '@custody/runtime/internals'
-import { isKnown, normalizeCommand } from '../leaks/baseline.js'
+import { isKnown } from '../leaks/baseline.js'
 import { familyOf, findLeft, type Left } from '../leaks/find-left.js'
 import { reasonToAllow } from '../leaks/reason-to-allow.js'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
+import { signatureOf } from '../leaks/signature.js'
 import { waitForExits } from '../leaks/wait-for-exits.js'
 import { type Birth, birthState, type Cell, markChildren, newBirth, runInCell, type SpawnSite } from '../namespace/birth.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
@@ -80,7 +81,7 @@ export class GlobalSetups {
     for (const left of await this.#untilExited()) {
       const { command, identity } = left
       const why = reasonToAllow(command, [], options)
-      const signature = { project: '', file: '', test: '', argv: normalizeCommand(command, this.#run.root) }
+      const signature = signatureOf({ project: '', file: '', test: '' }, command, this.#run.root)
       const found = { identity, command, by: starter.name, signature, isKnown: isKnown(signature, baseline) }
       if (why !== null) events.push({ type: 'allowed', pid: identity.pid, command, reason: why.reason })
       else if (options.leaks === 'warn' || found.isKnown) events.push(...toldLeak(found))

@@ -1,7 +1,8 @@
 import { type CustodyError, Deadline } from '@custody/runtime/internals'
-import { isKnown, normalizeCommand } from '../leaks/baseline.js'
+import { isKnown } from '../leaks/baseline.js'
 import { findLeft } from '../leaks/find-left.js'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
+import { signatureOf } from '../leaks/signature.js'
 import { isAlive, waitForExits } from '../leaks/wait-for-exits.js'
 import type { FoundLeak, HelperNote, RunEvent, StrayNote } from '../report/events.js'
 import { type LeftProcess, leakError } from '../report/leak-error.js'
@@ -52,7 +53,7 @@ function foundHelper(note: HelperNote): Found {
 function foundStrays(run: RunHandle, { by, isRed, namespace, signature, stack }: StrayNote): Found[] {
   return findLeft(namespace, [], run.runner).map((left) => {
     const { command, identity } = left
-    const own = { ...signature, argv: normalizeCommand(command, run.root) }
+    const own = signatureOf(signature, command, run.root)
     const isOfBaseline = isKnown(own, sharedBaseline(run))
     return {
       identity,

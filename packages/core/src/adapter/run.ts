@@ -80,7 +80,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   if (baseline !== null) shareBaseline(directory, baseline)
   const supervisor = RunSupervisor.start(directory, {
     ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, group: null, storage, root, mostLevel },
-    ...{ allow: resolved.allow, isSwept: resolved.leaks !== 'off' },
+    ...{ allow: resolved.allow, commonHelpers: resolved.commonHelpers, isSwept: resolved.leaks !== 'off' },
     created: new Date().toISOString(),
   })
   // Nobody waits for it: what it finds is told at the end.

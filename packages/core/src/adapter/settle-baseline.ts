@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Baseline, findFixed, updated } from '../leaks/baseline.js'
 import type { RunEvent } from '../report/events.js'
 import { counted, grouped } from '../report/words.js'
-import { BASELINE_FILE, writeBaseline } from './baseline-file.js'
+import { BASELINE_FILE, readBaseline, writeBaseline } from './baseline-file.js'
 
 /**
  * Compares the baseline with what was found, and writes it anew where that is wanted.
@@ -24,7 +24,8 @@ export function settleBaseline(
     return `${what}; CUSTODY_BASELINE=update with all tests takes them from ${BASELINE_FILE}`
   }
   const removed = isPartial ? [] : missing
-  const leaks = updated(baseline.leaks, found, removed)
+  // Another run may have written it meanwhile.
+  const leaks = updated(readBaseline(root)?.leaks ?? baseline.leaks, found, removed)
   writeBaseline(root, leaks)
   const added = leaks.length - baseline.leaks.length + removed.length
   const changes = [

@@ -1,30 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type Baseline, findFixed, isKnown, type LeakSignature, normalizeCommand, updated } from './baseline.js'
+import { type Baseline, findFixed, isKnown, updated } from './baseline.js'
+import type { LeakSignature } from './signature.js'
 
 const leak = (file: string, title: string, ...argv: string[]): LeakSignature => ({ project: '', file, test: title, argv })
 const baseline = (...leaks: LeakSignature[]): Baseline => ({ isUpdated: false, leaks })
 const judged = (file: string, passed: string[], isWhole = false) => ({ project: '', file, passed, isWhole })
 const everyFile = () => true
-
-describe('a command line without what changes', () => {
-  test.each<[string, string[], string[]]>([
-    ['a path of the project', ['/usr/bin/node', '/home/me/app/server.js'], ['node', '<root>/server.js']],
-    ['another path', ['node', '/tmp/cst-8f3aQ/x.js', '--log=/var/log/a'], ['node', '<path>', '--log=<path>']],
-    ['a path of Windows', ['node', 'C:\\Users\\me\\x.js'], ['node', '<path>']],
-    ['a port', ['node', 'server.js', '--port', '43117'], ['node', 'server.js', '--port', '<n>']],
-    ['an address', ['curl', 'http://127.0.0.1:4312/x'], ['curl', 'http:<path>']],
-    ['a hash', ['node', 'run.js', 'b7e23ec29af22b0b'], ['node', 'run.js', '<id>']],
-    ['a UUID', ['x', '--id=5f0c6a1e-0b1d-4c1e-9a55-8c7f2d3e4b5a'], ['x', '--id=<id>']],
-    ['words', ['node', 'server.js', '--watch', 'feedface'], ['node', 'server.js', '--watch', 'feedface']],
-    ['one digit', ['node', 'v2.js', '-j', '4'], ['node', 'v2.js', '-j', '4']],
-    ['nothing', [], ['']],
-  ])('has %s replaced, or left', (_, command, normal) => expect(normalizeCommand(command, '/home/me/app')).toEqual(normal))
-
-  test('is the same for two runs that differ in these', () => {
-    const of = (root: string, port: string) => normalizeCommand([`${root}/bin/tool`, `${root}/a.js`, '-p', port], root)
-    expect(of('/home/me/app', '4312')).toEqual(of('/ci/work/app', '39911'))
-  })
-})
 
 describe('a baseline', () => {
   const known = leak('a.test.js', 'leaks', 'sleep', '<n>')

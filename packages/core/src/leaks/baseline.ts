@@ -1,15 +1,4 @@
-import { basename } from 'node:path'
-
-/** What tells a leak from others, the same on each machine: there is neither a number nor a path of one in it. */
-export interface LeakSignature {
-  /** The name of the project; empty where there is only one. */
-  readonly project: string
-  /** Relative to the project's root; empty for what belongs to no file. */
-  readonly file: string
-  /** The titles of the test and of what stands around it; empty for the file itself. */
-  readonly test: string
-  readonly argv: readonly string[]
-}
+import { keyOf, type LeakSignature } from './signature.js'
 
 /** The leaks that a suite had when it came under custody. They act as with `leaks: 'warn'`. */
 export interface Baseline {
@@ -29,22 +18,30 @@ export interface JudgedFile {
 }
 
 export function isKnown(leak: LeakSignature, baseline: Baseline | null): boolean {
-  return baseline !== null && (baseline.isUpdated || baseline.leaks.some((each) => isSameLeak(each, leak)))
+  const key = keyOf(leak)
+  return baseline !== null && (baseline.isUpdated || baseline.leaks.some((each) => keyOf(each) === key))
 }
 
-/** The known leaks that are fixed: their tests have passed without them, or their files are gone. */
+/** The known leaks that are not there any more: their tests have passed without them, or their files are gone. */
 export function findFixed(
   { leaks }: Baseline,
   found: readonly LeakSignature[],
   judged: readonly JudgedFile[],
   fileExists: (file: string) => boolean,
 ): LeakSignature[] {
+  const keys = new Set(found.map(keyOf))
+  const whole = new Set<string>()
+  const passed = new Set<string>()
+  for (const { file, isWhole, passed: tests, project } of judged) {
+    if (isWhole) whole.add(JSON.stringify([project, file]))
+    for (const test of tests) passed.add(JSON.stringify([project, file, test]))
+  }
   return leaks.filter((leak) => {
-    if (found.some((each) => isSameLeak(each, leak))) return false
+    const { file, project, test } = leak
+    if (keys.has(keyOf(leak))) return false
     // What belongs to no file is looked for in each run.
-    if (leak.file === '' || !fileExists(leak.file)) return true
-    const own = judged.filter(({ file, project }) => file === leak.file && project === leak.project)
-    return own.some(({ isWhole, passed }) => isWhole || (leak.test !== '' && passed.includes(leak.test)))
+    if (file === '' || !fileExists(file)) return true
+    return whole.has(JSON.stringify([project, file])) || (test !== '' && passed.has(JSON.stringify([project, file, test])))
   })
 }
 
@@ -54,28 +51,12 @@ export function updated(
   found: readonly LeakSignature[],
   fixed: readonly LeakSignature[],
 ): LeakSignature[] {
-  const rest = leaks.filter((leak) => !fixed.some((each) => isSameLeak(each, leak)))
-  const byKey = new Map([...rest, ...found].map((leak) => [keyOf(leak), leak]))
-  return [...byKey.values()].sort((a, b) => (sortKeyOf(a) < sortKeyOf(b) ? -1 : 1))
-}
-
-/** A command line without what changes from one machine, or from one run, to the next. */
-export function normalizeCommand([program = '', ...rest]: readonly string[], root: string): string[] {
-  return [basename(program), ...rest].map((part) =>
-    part
-      .replaceAll(root, '<root>')
-      .replace(/(^|[\s=:,'"(])(?:[A-Za-z]:\\|\/)[^\s,'")]*/g, '$1<path>')
-      .replace(/(?<!\w)(?=[a-f-]*\d)[\da-f][\da-f-]{7,}(?!\w)/gi, '<id>')
-      .replace(/\d{2,}/g, '<n>'),
+  const gone = new Set(fixed.map(keyOf))
+  const rest = leaks.filter((leak) => !gone.has(keyOf(leak)))
+  const sorted = [...new Map([...rest, ...found].map((leak) => [keyOf(leak), leak])).values()].map(
+    (leak) => [sortKeyOf(leak), leak] as const,
   )
-}
-
-function isSameLeak(a: LeakSignature, b: LeakSignature): boolean {
-  return keyOf(a) === keyOf(b)
-}
-
-function keyOf({ argv, file, project, test }: LeakSignature): string {
-  return JSON.stringify([project, file, test, argv])
+  return sorted.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, leak]) => leak)
 }
 
 /** A test comes before those whose titles go on where its own ends. */

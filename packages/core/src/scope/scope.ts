@@ -305,8 +305,10 @@ export class Scope {
     // Where nothing is looked for, nothing is fixed.
     if (leakPolicyOf(this) === 'off') return
     const { writeEvents } = await import('../report/events.js')
-    const { directory, projectName: project } = this.run
-    writeEvents(directory, [{ type: 'judged', project, file: this.path, passed, isWhole }])
+    const { normalizeTitle } = await import('../leaks/signature.js')
+    const { directory, projectName: project, root } = this.run
+    const titles = passed.map((title) => normalizeTitle(title, root))
+    writeEvents(directory, [{ type: 'judged', project, file: this.path, passed: titles, isWhole }])
   }
 
   /** Whether nothing has happened in it: then there is nothing to capture and nothing to settle. */

@@ -1,9 +1,12 @@
+import type { Identity } from '@custody/runtime'
 import { type CustodyError, Deadline, ownIdentity } from '@custody/runtime/internals'
-import { isKnown, normalizeCommand } from '../leaks/baseline.js'
+import { isKnown } from '../leaks/baseline.js'
 import { familyOf, findLeft, type Left } from '../leaks/find-left.js'
 import { type Allowed, reasonToAllow } from '../leaks/reason-to-allow.js'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
+import { signatureOf } from '../leaks/signature.js'
 import { waitForExits } from '../leaks/wait-for-exits.js'
+import { platform } from '../platform/index.js'
 import type { FoundLeak, RunEvent } from '../report/events.js'
 import { leakError } from '../report/leak-error.js'
 import { leakEvent, toldLeak } from '../report/leak-events.js'
@@ -127,7 +130,7 @@ function foundIn(scope: Scope, left: Left): Found {
   const nearest = scope.starterOf(namespace)
   const starter = nearest.kind === 'sibling' ? (nearest.opener ?? nearest) : nearest
   const { name: by, path: file, run, title: test } = starter
-  const signature = { project: run.projectName, file, test, argv: normalizeCommand(command, run.root) }
+  const signature = signatureOf({ project: run.projectName, file, test }, command, run.root)
   return { left, starter, identity, command, by, signature, isKnown: isKnown(signature, sharedBaseline(run)) }
 }
 
@@ -160,7 +163,19 @@ async function watchPending(scope: Scope, pending: readonly Found[]): Promise<vo
 /** Has the supervisor end it, which looks at the evidence once more. */
 async function endLeft(scope: Scope, { allowed, helpers, leaked, pending }: Judged): Promise<Swept[]> {
   const others = [...helpers, ...pending, ...allowed].flatMap(({ left }) => familyOf(left))
+  const declared = leaked.flatMap(allowedBelow)
+  if (declared.length > 0) writeExemption(scope.run.directory, { type: 'processes', known: declared })
   const link = await scope.lease()
-  const params = { scope: scope.id, known: leaked.flatMap(({ left }) => familyOf(left)), spared: others }
+  const params = { scope: scope.id, known: leaked.flatMap(({ left }) => familyOf(left)), spared: [...others, ...declared] }
   return link.call<Swept[]>('endLeft', params, END_MS)
+}
+
+/** What may be left of what descends from a leak: a shell that nobody has declared may stand above it. */
+function allowedBelow({ left, starter }: Found): Identity[] {
+  const { allowances, file, run } = starter
+  const declared = [...allowances, ...(file?.allowances ?? [])]
+  return left.descendants.filter(({ pid }) => {
+    const why = reasonToAllow(platform.readCommand(pid), declared, run.options)
+    return why !== null && !why.isEnded
+  })
 }

@@ -27,13 +27,16 @@ export function exemptScopes(exemptions: readonly Exemption[]): Birthmark[] {
   return exemptions.flatMap((each) => (each.type === 'scope' ? [{ namespace: each.scope, files: [], known: each.known }] : []))
 }
 
-/**
- * Those of the found that no signal may go to, nor to what descends from them.
- * @param allow what all tests of the run may leave
- */
+/** What all tests of a run may leave. */
+export interface Exempting {
+  readonly allow: readonly Allowance[]
+  readonly commonHelpers: boolean
+}
+
+/** Those of the found that no signal may go to, nor to what descends from them. */
 export function exemptAmong(
   found: readonly Identity[],
-  allow: readonly Allowance[],
+  { allow, commonHelpers }: Exempting,
   exemptions: readonly Exemption[],
 ): Birthmark {
   const processes = exemptions.flatMap((each) => (each.type === 'processes' ? each.known : []))
@@ -43,7 +46,7 @@ export function exemptAmong(
       each.type === 'allowed' && isBornIn(each.scope, namespaceOf(identity)) ? each.allowance : [],
     )
     const allowance = findAllowance(command, [...allow, ...scoped])
-    return isCommonHelper(command) || (allowance !== null && allowance.until !== 'run')
+    return (commonHelpers && isCommonHelper(command)) || (allowance !== null && allowance.until !== 'run')
   })
   return markOfFamilies([...processes, ...allowed])
 }

@@ -7,7 +7,15 @@ import { type RunRecord, readRunRecord, writeRunRecord } from './run-record.js'
 
 const record: RunRecord = {
   ...{ version: 1, id: 'ab'.repeat(16), runner: ownIdentity(), supervisor: null, sentinel: null, group: null },
-  ...{ storage: '/tmp/x', mostLevel: 2, allow: [], isSwept: true, root: '/project', created: '2026-01-01T00:00:00.000Z' },
+  ...{
+    storage: '/tmp/x',
+    mostLevel: 2,
+    allow: [],
+    commonHelpers: true,
+    isSwept: true,
+    root: '/project',
+    created: '2026-01-01T00:00:00.000Z',
+  },
 }
 
 test('gives back what was written last, and leaves nothing else behind', () => {

@@ -18,6 +18,8 @@ export interface RunRecord {
   readonly root: string
   /** What tests may leave: no signal goes to it. */
   readonly allow: readonly Allowance[]
+  /** Whether the helpers of well-known tools are left alone. */
+  readonly commonHelpers: boolean
   /** Whether what tests have left is ended with the run. */
   readonly isSwept: boolean
   /** The highest level that is wanted. */

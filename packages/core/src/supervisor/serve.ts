@@ -47,7 +47,8 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
   const exits = new ExitWatchList()
   const supervisor = new Supervisor(
     {
-      ...{ runId: run.id, runDirectory, runner: run.runner, lastGraceMs, allow: run.allow, isSwept: run.isSwept },
+      ...{ runId: run.id, runDirectory, runner: run.runner, lastGraceMs, allow: run.allow },
+      ...{ commonHelpers: run.commonHelpers, isSwept: run.isSwept },
       takeMeans: () => {
         const means = takeMeans(run.mostLevel, run.id, [process.argv[1] as string, join(run.root, 'package.json')])
         // Whoever cleans up after this process may itself be in another group.

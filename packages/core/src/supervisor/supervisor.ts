@@ -30,6 +30,8 @@ export interface SupervisorOptions {
   readonly lastGraceMs: number
   /** What tests may leave: no signal goes to it. @default nothing */
   readonly allow?: readonly Allowance[]
+  /** Whether the helpers of well-known tools are left alone. @default true */
+  readonly commonHelpers?: boolean
   /** Whether what tests have left ends with the run. @default true */
   readonly isSwept?: boolean
   /** Takes what this machine has beyond plain Node. @default nothing */
@@ -234,10 +236,10 @@ export class Supervisor {
 
   /** Ends what tests have left by themselves, and tells what that was. */
   async endLeft(scope: NamespaceId, known: readonly Identity[], spared: readonly Identity[]): Promise<Swept[]> {
-    const { allow = [], lastGraceMs, runDirectory, runner } = this.#options
+    const { allow = [], commonHelpers = true, lastGraceMs, runDirectory, runner } = this.#options
     const kept = this.#started.all().map(({ mark }) => mark)
     const exemptions = readExemptions(runDirectory)
-    const what = { scope, isRun: false, kept, known, spared, allow, exemptions }
+    const what = { scope, isRun: false, kept, known, spared, allow, commonHelpers, exemptions }
     return sweepScope({ ...what, runner, means: this.#means ?? plainMeans, graceMs: lastGraceMs })
   }
 
@@ -312,10 +314,10 @@ export class Supervisor {
   }
 
   async #sweep(scope: NamespaceId, graceMs: number, except: readonly Birthmark[] = []): Promise<void> {
-    const { allow = [], isSwept = true, runDirectory, runId, runner } = this.#options
+    const { allow = [], commonHelpers = true, isSwept = true, runDirectory, runId, runner } = this.#options
     if (!isSwept) return
     const kept = [...this.#kept().map(({ mark }) => mark), ...except]
-    const what = { scope, isRun: scope === runId, kept, allow, exemptions: readExemptions(runDirectory) }
+    const what = { scope, isRun: scope === runId, kept, allow, commonHelpers, exemptions: readExemptions(runDirectory) }
     this.#swept.push(...(await sweepScope({ ...what, runner, means: this.#means ?? plainMeans, graceMs })))
   }
 }

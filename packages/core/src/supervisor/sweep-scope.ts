@@ -27,6 +27,7 @@ export interface SweepOptions {
   readonly spared?: readonly Identity[]
   /** What tests may leave: no signal goes to it. */
   readonly allow: readonly Allowance[]
+  readonly commonHelpers: boolean
   /** The same, as tests and files have said it. */
   readonly exemptions: readonly Exemption[]
   readonly graceMs: number
@@ -34,7 +35,7 @@ export interface SweepOptions {
 
 /** Ends what nobody has accounted for: what a command left behind, or a process that a test has started by itself. */
 export async function sweepScope(options: SweepOptions): Promise<Swept[]> {
-  const { allow, exemptions, graceMs, isRun, kept, known = [], means, runner, scope, spared = [] } = options
+  const { exemptions, graceMs, isRun, kept, known = [], means, runner, scope, spared = [] } = options
   const except = [...kept, ...exemptScopes(exemptions)]
   // Of what in the run orphans and members of its group were born, nobody knows: it could be what goes on.
   const isAll = isRun && except.length === 0
@@ -44,7 +45,7 @@ export async function sweepScope(options: SweepOptions): Promise<Swept[]> {
     ...(isAll && means.mechanisms.includes('subreaper') && { orphans: listOrphans }),
   }
   const own = [runner, ...spared]
-  const mark = { ...born, except: [...except, markOfFamilies(spared), exemptAmong(findBornHere(born, own), allow, exemptions)] }
+  const mark = { ...born, except: [...except, markOfFamilies(spared), exemptAmong(findBornHere(born, own), options, exemptions)] }
   const found = findBornHere(mark, own)
   if (found.length === 0) return []
   const commands = found.map((identity) => ({ identity, command: platform.readCommand(identity.pid) }))

@@ -55,5 +55,5 @@ function markOf(runDirectory: string, run: RunRecord, spared: readonly Identity[
   }
   // One that was started as a runtime is no helper.
   const others = findBornHere(mark, spared).filter((found) => !known.some((own) => isSameIdentity(own, found)))
-  return { ...mark, except: [...exemptScopes(exemptions), exemptAmong(others, run.allow, exemptions)] }
+  return { ...mark, except: [...exemptScopes(exemptions), exemptAmong(others, run, exemptions)] }
 }
