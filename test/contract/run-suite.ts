@@ -111,6 +111,19 @@ export function shareSuite(
   return () => result
 }
 
+/** Runs the binary of a runner once more in the project of a suite, with arguments of its own. */
+export async function runInProject(
+  runner: RunnerName,
+  { base, directory }: Pick<SuiteResult, 'base' | 'directory'>,
+  args: readonly string[],
+): Promise<{ exitCode: number | undefined; output: string }> {
+  const { all: output, exitCode } = await execa(node, [binaryOf(runner), ...args], {
+    ...{ cwd: directory, env: { ...cleanEnvironment(), TMPDIR: base }, extendEnv: false },
+    ...{ reject: false, all: true, stdin: 'ignore' },
+  })
+  return { exitCode, output }
+}
+
 /** What is left alive of runtimes after a run. */
 export function leftOf(receipts: readonly Receipt[]): Identity[] {
   return receipts.flatMap(({ exit, identity }) => (exit === 'not observed' && identity !== null ? [identity] : []))
@@ -197,13 +210,19 @@ interface RunnerJson {
   }[]
 }
 
+const binaries: Readonly<Record<RunnerName, string>> = { vitest: 'vitest.mjs', jest: 'bin/jest.js' }
+
+function binaryOf(runner: RunnerName): string {
+  return join(packageDirectory(runner), binaries[runner])
+}
+
 const commands: Record<RunnerName, (isWatched: boolean) => string[]> = {
   vitest: (isWatched) => [
-    join(packageDirectory('vitest'), 'vitest.mjs'),
+    binaryOf('vitest'),
     ...[isWatched ? 'watch' : 'run', '--reporter=default', '--reporter=json', '--outputFile.json=results.json'],
   ],
   jest: (isWatched) => [
-    join(packageDirectory('jest'), 'bin/jest.js'),
+    binaryOf('jest'),
     ...['--json', '--outputFile=results.json', '--ci', ...(isWatched ? ['--watchAll', '--watchman=false'] : [])],
   ],
 }

@@ -1,0 +1,62 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { runInProject, runners, shareSuite } from './run-suite.js'
+
+describe.runIf(runners.includes('vitest'))('other ways to run Vitest', () => {
+  const suite = shareSuite('vitest', () => ({
+    extras: {
+      'speed.bench.mjs': `
+        import { bench, describe } from 'vitest'
+        describe('speed', () => { bench('counts', () => { let n = 0; while (n < 10) n++ }, { time: 10, iterations: 2, warmupTime: 0, warmupIterations: 0 }) })`,
+    },
+    files: {
+      leaking: `test('leaks', () => { spawn('sleep', ['300'], { stdio: 'ignore' }) })`,
+      green: `test('is green', () => custody.start({ name: 'api', command: ['node', '-e', 'setInterval(() => {}, 1e3)'] }))`,
+    },
+  }))
+  const run = (...args: string[]) => runInProject('vitest', suite(), args)
+
+  test('shards keep what they found, and their merged report is red for it', async () => {
+    const shards = []
+    for (const shard of ['1/2', '2/2']) {
+      shards.push(await run('run', '--reporter=blob', `--outputFile.blob=blobs/${shard[0]}.json`, `--shard=${shard}`))
+    }
+    expect(shards.map(({ exitCode }) => exitCode).sort()).toEqual([0, 1])
+    const { exitCode, output } = await run('run', '--merge-reports=blobs', '--reporter=verbose')
+    expect(exitCode, output).toBe(1)
+    expect(output).toContain('A process that this test started is still alive.')
+    expect(output).toContain(suite().placeOf("spawn('sleep', ['300']"))
+    expect(output).toMatch(/1 failed \| 1 passed/)
+  })
+
+  test('to list tests starts none, and leaves nothing', async () => {
+    const { exitCode, output } = await run('list')
+    expect(exitCode, output).toBe(0)
+    expect(output).toContain('leaking.check.mjs > leaks')
+    expect(output).not.toContain('custody  ')
+  })
+
+  test('repeated tests are judged each for itself', async () => {
+    const { exitCode, output } = await run('run', '-t', 'is green', '--retry=2', '--sequence.hooks=list', '--sequence.shuffle')
+    expect(exitCode, output).toBe(0)
+  })
+
+  test('a run that finds no test says so as without Custody', async () => {
+    const { exitCode, output } = await run('run', 'there-is-none')
+    expect(exitCode, output).toBe(1)
+    expect(output).toContain('No test files found')
+  })
+
+  test('benchmarks run as without Custody', async () => {
+    const { exitCode, output } = await run('bench', '--run')
+    expect(exitCode, output).toBe(0)
+    expect(output).toContain('counts')
+    expect(output).not.toContain('custody  ')
+  })
+
+  test('nothing of all these is left on disk', () => {
+    const runs = readdirSync(suite().base).filter((name) => name.startsWith('custody-'))
+    expect(runs.flatMap((name) => readdirSync(join(suite().base, name)))).toEqual([])
+  })
+})
