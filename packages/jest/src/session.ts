@@ -168,7 +168,7 @@ export class Session {
     if (known !== undefined && known.attempt === attempt) return known
     const scope = this.#scope.openTest(() => this.#titleOf(test), test)
     this.#entryOf.set(scope, test)
-    const open: OpenTest = { attempt, scope, cell: { kind: 'attempt', birth: scope.birth, isOver: false } }
+    const open: OpenTest = { attempt, scope, cell: { birth: scope.birth, countsOn: true, isOver: false } }
     this.#tests.set(test, open)
     return open
   }

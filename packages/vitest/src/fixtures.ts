@@ -76,5 +76,5 @@ function cellOf(scope: LongScope): Cell | null {
   const file = birthState().file?.birth ?? null
   if (file === null) return null
   const birth = scope === 'file' ? file : (file.scope as Scope).openWide('worker').birth
-  return { kind: 'attempt', birth, isOver: false }
+  return { birth, countsOn: true, isOver: false }
 }

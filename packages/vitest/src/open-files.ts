@@ -31,7 +31,7 @@ export interface OpenTest {
 
 /** No hook tells that a test is over which is skipped or has skipped itself: its mode does. */
 class TaskCell implements Cell {
-  readonly kind = 'task'
+  readonly countsOn = false
   readonly birth: Birth
   readonly #test: RunnerTestCase
   #isOver = false
@@ -110,7 +110,7 @@ export class OpenFiles {
   #newAttempt(test: RunnerTestCase): { attempt: Cell; scope: Scope } {
     const scope = this.open(test.file).scope.openTest(() => titleOf(test), test)
     this.#testOf.set(scope, test)
-    return { scope, attempt: { kind: 'attempt', birth: scope.birth, isOver: false } }
+    return { scope, attempt: { birth: scope.birth, countsOn: true, isOver: false } }
   }
 }
 

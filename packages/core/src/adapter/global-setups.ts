@@ -37,7 +37,7 @@ export class GlobalSetups {
     this.#run = run
     this.#birth = newBirth(`${run.id}.${SETUP}`)
     // What its code starts late is still its own.
-    this.#cell = { kind: 'attempt', birth: this.#birth, isOver: false }
+    this.#cell = { birth: this.#birth, countsOn: true, isOver: false }
     const state = birthState()
     state.runDirectory = run.options.markChildren ? run.directory : null
     state.setup = { cell: this.#cell, accepts: (site) => this.#accepts(site) }

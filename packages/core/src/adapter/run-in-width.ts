@@ -13,8 +13,8 @@ export function runInWidth<T>(scope: Scope, width: StartWidth, run: () => T): T 
   if (typeof run !== 'function') throw noFunction(width)
   const file = scope.file ?? scope
   const { birth } = width === 'file' ? file : scope.openWide(width)
-  // What the code of an attempt starts late is still its own: so it is here.
-  const cell: Cell = { kind: 'attempt', birth, isOver: false }
+  // What its code starts late is still its own.
+  const cell: Cell = { birth, countsOn: true, isOver: false }
   // Other code may run before it is done: contexts tell them apart.
   return runInCell(cell, true, run)
 }

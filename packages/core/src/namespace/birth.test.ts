@@ -14,7 +14,7 @@ markChildren()
 markChildren()
 const file = enterFile('a'.repeat(32))
 const print = ['-e', 'console.log(process.env.CUSTODY_NAMESPACE)']
-const within = (name, fn) => runInCell({ kind: 'attempt', birth: newBirth(name), isOver: false }, true, fn)
+const within = (name, fn) => runInCell({ birth: newBirth(name), countsOn: true, isOver: false }, true, fn)
 const output = (child) => new Promise((resolve) => { let text = ''; child.stdout.on('data', (data) => { text += data }); child.stdout.on('end', () => resolve(text.trim())) })
 const node = process.execPath
 `
@@ -100,7 +100,7 @@ test('marks nothing where there is no run, and nothing outside of a file', () =>
 test('leaves the promises of a thread as they are until it starts something', () => {
   const seen = ask(`
     const decorated = () => Object.getOwnPropertySymbols(Promise.resolve()).length
-    const sequential = (name, fn) => runInCell({ kind: 'attempt', birth: newBirth(name), isOver: false }, false, fn)
+    const sequential = (name, fn) => runInCell({ birth: newBirth(name), countsOn: true, isOver: false }, false, fn)
     const before = await sequential('t1', async () => { await null; return decorated() })
     const mark = await sequential('t2', async () => { await null; return output(spawn(node, print)) })
     console.log(JSON.stringify([before, mark]))`)

@@ -39,13 +39,14 @@ export interface Birth {
   scope: object | null
 }
 
-/**
- * Where code stands. `task` is what surrounds the attempts of a test; it leaks into what runs after the test, and so stops to count when
- * it is over. `attempt` goes on to count: its late code is still that test's.
- */
+/** Where code stands. */
 export interface Cell {
-  readonly kind: 'file' | 'task' | 'attempt'
   readonly birth: Birth
+  /**
+   * Whether it counts on when it is over: an attempt's late code is still that attempt's. What surrounds the attempts of a test, and a
+   * file, leak into what runs after them.
+   */
+  readonly countsOn: boolean
   isOver: boolean
 }
 
@@ -112,7 +113,7 @@ export function newBirth(id: NamespaceId, above: Birth | null = null): Birth {
 
 /** Makes the file that runs from here on in this thread the one that stray code belongs to. */
 export function enterFile(run: NamespaceId): Cell {
-  const cell: Cell = { kind: 'file', birth: newBirth(newFileId(run)), isOver: false }
+  const cell: Cell = { birth: newBirth(newFileId(run)), countsOn: false, isOver: false }
   const state = birthState()
   state.file = cell
   state.sequential = null
@@ -147,7 +148,7 @@ export function currentCell(): Cell | null {
   const cell = context && state.cellOf.get(context)
   // What an ended file goes on to do is its own as long as no other file runs.
   const file = state.file !== null && (!state.file.isOver || state.file === cell) ? state.file : null
-  if (cell !== undefined) return !cell.isOver || cell.kind === 'attempt' ? cell : file
+  if (cell !== undefined) return !cell.isOver || cell.countsOn ? cell : file
   // Code without a context began before contexts were followed: it is not that of a test which has one.
   if (state.loose !== null) return state.loose
   return state.sequential !== null && !state.sequential.isOver ? state.sequential : file

@@ -11,6 +11,7 @@ import type { SupervisorLink } from '../supervisor/link.js'
 import type { UsersError } from './explain-removal.js'
 import { FileBooks } from './file-books.js'
 import { Holdings, type Use } from './holdings.js'
+import { namespaceOfWidth } from './namespace-of-width.js'
 import type { RunHandle } from './run-handle.js'
 import type { Captured } from './teardown.js'
 import { teardownFailed } from './teardown-failed.js'
@@ -118,9 +119,7 @@ export class Scope {
 
   /** Opens what is wider than the file: what is started in it ends with the run. */
   openWide(width: 'worker' | 'run'): Scope {
-    const { id, slot } = this.run
-    // The pool slot outlives a worker's process, and belongs to the run.
-    const birth: Birth = { ...newBirth(width === 'worker' ? `${id}.w${slot}` : `${id}.shared`), sites: this.birth.sites }
+    const birth: Birth = { ...newBirth(namespaceOfWidth(this.run, width)), sites: this.birth.sites }
     return new Scope('wide', this.run, birth, this.#names, { file: this.file ?? this, opener: this, title: () => this.title })
   }
 

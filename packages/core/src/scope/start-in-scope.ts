@@ -7,6 +7,7 @@ import type { SpawnSite } from '../namespace/birth.js'
 import { definitionOf } from '../options/plain-definition.js'
 import type { StartSpec } from '../options/start-spec.js'
 import { assertOpen } from './assert-open.js'
+import { namespaceOfWidth } from './namespace-of-width.js'
 import { placeOf } from './place-of.js'
 import type { Scope } from './scope.js'
 import { type Asker, isExternal, share } from './share.js'
@@ -64,9 +65,7 @@ function askerOf(scope: Scope, { env, site }: CallPlace): Asker {
     run,
     env,
     lease: () => scope.lease(),
-    // The pool slot outlives a worker's process, and belongs to the run.
-    ownerOf: (width) =>
-      width === 'file' ? (file?.id ?? id) : width === 'worker' ? `${run.id}.w${run.slot}` : `${run.id}.shared`,
+    ownerOf: (width) => (width === 'file' ? (file?.id ?? id) : namespaceOfWidth(run, width)),
     use: (runtime, spec) => void use(scope, runtime, site, spec),
   }
 }
