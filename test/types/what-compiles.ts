@@ -1,6 +1,6 @@
 // No test runs this file, `tsc -b` reads it: an error that does not come where one is expected is one, and so is any other.
 import { custody as inJest } from '@custody/jest'
-import { custody, defineRuntime, type Receipt } from '@custody/vitest'
+import { custody, test as custodyTest, defineRuntime, type Receipt } from '@custody/vitest'
 
 const api = defineRuntime({ scope: 'run', name: 'api', command: ['node', 'api.js'], ports: ['http', 'admin'] })
 
@@ -46,4 +46,28 @@ export const cases: Readonly<Record<string, () => unknown>> = {
       },
     }),
   'a receipt, which does compile': async (): Promise<Receipt> => (await custody.start({ name: 'api', command: 'node' })).stop(),
+  'the fixture custody, beside those of an extended test': () => {
+    const test = custodyTest.extend<{ answer: number }>({ answer: 42 })
+    test('both', async ({ answer, custody: own }) => {
+      const { ports } = await own.start({ name: 'api', command: 'node api.js', ports: ['http'] })
+      // @ts-expect-error there is no such port
+      return [answer.toFixed(), ports.http, ports.admin]
+    })
+    test.each([1])('%s', (n) => n.toFixed())
+    // @ts-expect-error there is no such fixture
+    custodyTest('none', ({ nothing }) => nothing)
+  },
+  'what may be left, told by words or by a match, and not by both': () => {
+    custody.allow({ argv: ['node', '**'], reason: 'a cache', until: 'run' })
+    custody.allow({ match: /^node /, reason: 'a cache', until: 'forever' })
+    // @ts-expect-error either
+    custody.allow({ argv: ['node'], match: /^node /, reason: 'a cache', until: 'run' })
+    // @ts-expect-error there is no such time
+    custody.allow({ argv: ['node'], reason: 'a cache', until: 'test' })
+  },
+  'a wider scope, which gives what its function gives': async () => {
+    const started = await custody.inScope('file', () => custody.start({ name: 'api', command: 'node api.js', ports: ['http'] }))
+    // @ts-expect-error a test is no wider scope
+    return [started.ports.http, custody.inScope('test', () => 1)]
+  },
 }
