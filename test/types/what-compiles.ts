@@ -53,9 +53,11 @@ export const cases: Readonly<Record<string, () => unknown>> = {
       // @ts-expect-error there is no such port
       return [answer.toFixed(), ports.http, ports.admin]
     })
-    test.each([1])('%s', (n) => n.toFixed())
+    test.each([1])('%s', (n) => {
+      n.toFixed()
+    })
     // @ts-expect-error there is no such fixture
-    custodyTest('none', ({ nothing }) => nothing)
+    custodyTest('none', ({ nothing }) => void nothing)
   },
   'what may be left, told by words or by a match, and not by both': () => {
     custody.allow({ argv: ['node', '**'], reason: 'a cache', until: 'run' })
