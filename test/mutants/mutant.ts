@@ -44,14 +44,24 @@ export function buildMutant(example: string, mutations: readonly Mutation[]): st
   linkDependencies(join(repository, 'examples', example, 'node_modules'), modules)
   for (const { file, insert, remove } of mutations) {
     const path = join(modules, '@custody', file)
-    const source = readFileSync(path, 'utf8')
-    if (source.split(remove).length !== 2)
+    if (readFileSync(path, 'utf8').split(remove).length !== 2)
       throw new Error(`${file} does not have exactly one "${remove}": the mutation is out of date.`)
-    writeFileSync(path, source.replace(remove, insert))
+    // What is run of the core is in its bundles.
+    for (const each of [path, ...bundlesIn(modules)]) {
+      const source = readFileSync(each, 'utf8')
+      if (source.includes(remove)) writeFileSync(each, source.replace(remove, insert))
+    }
   }
   const copy = join(root, example)
   cpSync(join(repository, 'examples', example), copy, { recursive: true, filter: (path) => !path.includes('node_modules') })
   return copy
+}
+
+function bundlesIn(modules: string): string[] {
+  const directory = join(modules, '@custody/core/dist/bundle')
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => join(directory, name))
 }
 
 /** The packages' own dependencies, other than one another. */

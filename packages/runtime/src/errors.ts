@@ -49,3 +49,9 @@ export class CustodyError<Code extends string = string> extends Error {
 export function hasCode(error: unknown, code: string): boolean {
   return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === code
 }
+
+/** Whether an error is one of Custody's, from whichever copy of it. */
+export function isCustodyError(error: unknown): error is CustodyError {
+  const { code, facts } = (error ?? {}) as Partial<CustodyError>
+  return typeof code === 'string' && code.startsWith('CUSTODY_') && typeof facts === 'object'
+}

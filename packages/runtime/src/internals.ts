@@ -1,10 +1,10 @@
 /** For Custody's own packages. It makes no promise to anybody else. */
 export { requestShutdown } from './client/connect-runtime.js'
 export { openSession, type Session } from './client/open-session.js'
-export { RpcFailure } from './client/rpc-failure.js'
+export { isRpcFailure, RpcFailure } from './client/rpc-failure.js'
 export { type Clock, clock } from './clock.js'
 export { Deadline, pause } from './deadline.js'
-export { CustodyError, type CustodyErrorDetails, hasCode, runtimeErrorCodes } from './errors.js'
+export { CustodyError, type CustodyErrorDetails, hasCode, isCustodyError, runtimeErrorCodes } from './errors.js'
 export { isSameIdentity } from './identity.js'
 export { baseDirectory, temporaryBaseDirectory } from './locator/base-directory.js'
 export { isFieldValid, type Locator } from './locator/locator.js'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { CustodyError } from '@custody/runtime/errors'
+import { CustodyError, isCustodyError } from '@custody/runtime/errors'
 import type { Definition } from '../launch/definition.js'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
 import type { Runtime, Shared } from '../launch/started-runtime.js'
@@ -126,7 +126,7 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
         scope = scopeFor(verb)
         return await body(scope, { env: callersEnv(), site })
       } catch (error) {
-        if (error instanceof CustodyError) leadTo(site, error)
+        if (isCustodyError(error)) leadTo(site, error)
         // The test has ended and says it itself: that nobody waits for it any more is no second error.
         if (scope?.isOver) acting.catch(() => {})
         throw error

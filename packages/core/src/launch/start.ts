@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { CustodyError, RpcFailure } from '@custody/runtime/internals'
+import { CustodyError, isCustodyError, isRpcFailure } from '@custody/runtime/internals'
 import type { Ready, StartSpec } from '../options/start-spec.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import { type Ended, type Spawned, type SpawnRequest, SUPERVISOR_LINE_BYTES } from '../supervisor/protocol.js'
@@ -44,7 +44,7 @@ export async function start<P extends string>(spec: StartSpec<P>, place: StartPl
     } catch (error) {
       reservation.release()
       // A stranger has taken one of its ports in the meantime: others will do.
-      if (attempt > 1 || !(error instanceof CustodyError) || error.facts['isPortTaken'] !== true) throw error
+      if (attempt > 1 || !isCustodyError(error) || error.facts['isPortTaken'] !== true) throw error
     }
   }
 }
@@ -100,7 +100,7 @@ async function spawn(request: SpawnRequest, link: SupervisorLink): Promise<Spawn
   try {
     return await link.call<Spawned>('spawn', request, SPAWN_MS)
   } catch (cause) {
-    const code = cause instanceof RpcFailure ? (cause.error.data as { code?: unknown } | undefined)?.code : undefined
+    const code = isRpcFailure(cause) ? (cause.error.data as { code?: unknown } | undefined)?.code : undefined
     const { argv, cwd, name } = request
     const observed = `Could not start runtime "${name}": ${shorten(argv.join(' '))} in ${cwd}: ${code ?? (cause as Error).message}.`
     throw new CustodyError('CUSTODY_START_FAILED', observed, {
@@ -150,7 +150,7 @@ async function giveUp(
 }
 
 function hintFor({ cause, exit, problem }: Watch): string {
-  if (cause instanceof CustodyError) return cause.hint
+  if (isCustodyError(cause)) return cause.hint
   if (exit !== null) return 'see its last lines above.'
   return problem?.startsWith('its test ended')
     ? "await it in the test; where the runner's own limit is shorter than readyMs, raise that or lower this."

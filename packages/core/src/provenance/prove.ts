@@ -6,6 +6,7 @@ import {
   isFieldValid,
   isInScope,
   isObject,
+  isRpcFailure,
   openSession,
   ownIdentity,
   pause,
@@ -157,7 +158,7 @@ function classify(error: unknown): Answer {
   // Others can write to the directory of its socket: whoever listens there is not asked.
   if (hasCode(error, 'CUSTODY_UNSAFE_DIRECTORY')) return 'none'
   // It refused to say who it is.
-  if (error instanceof Error && error.name === 'RpcFailure') return 'garbage'
+  if (isRpcFailure(error)) return 'garbage'
   throw error
 }
 

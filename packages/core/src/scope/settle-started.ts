@@ -1,4 +1,4 @@
-import { CustodyError, hasCode } from '@custody/runtime/internals'
+import { CustodyError, hasCode, isCustodyError } from '@custody/runtime/internals'
 import { receiptOf } from '../launch/receipt-of.js'
 import { notStopped, STOP_MARGIN_MS } from '../launch/started-runtime.js'
 import type { ResolvedOptions } from '../options/options.js'
@@ -45,7 +45,7 @@ async function endStarts({ name, starting }: Scope): Promise<CustodyError[]> {
     )
   })
   const errors = (await Promise.all(ended)).filter((error) => error !== null)
-  return errors.map((error) => (error instanceof CustodyError ? error : teardownFailed({ name }, 'settle', error)))
+  return errors.map((error) => (isCustodyError(error) ? error : teardownFailed({ name }, 'settle', error)))
 }
 
 /** Receipts of ended runtimes, and what is wrong with them. */

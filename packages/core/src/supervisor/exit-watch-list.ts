@@ -1,5 +1,5 @@
 import type { Identity } from '@custody/runtime'
-import { hasEnded } from '@custody/runtime/internals'
+import { clock, hasEnded } from '@custody/runtime/internals'
 
 interface Watched {
   readonly identity: Identity
@@ -15,9 +15,11 @@ export class ExitWatchList {
   watch(identities: readonly Identity[], forMs: number): void {
     const watched = identities.map((identity): Watched => ({ identity, outlived: null }))
     this.#watched.push(...watched)
-    setTimeout(() => {
-      for (const each of watched) each.outlived = isAlive(each.identity)
-    }, forMs).unref()
+    clock
+      .setTimeout(() => {
+        for (const each of watched) each.outlived = isAlive(each.identity)
+      }, forMs)
+      .unref()
   }
 
   /** Those that were there when their time was over, or are there now; asked for once. */

@@ -4,7 +4,7 @@ import type { Identity } from '../identity.js'
 import type { Locator } from '../locator/locator.js'
 import type { Expectation } from '../serve/ownership.js'
 import { openSession, type Session } from './open-session.js'
-import { RpcFailure } from './rpc-failure.js'
+import { isRpcFailure } from './rpc-failure.js'
 
 /** What a runtime says of itself over an authenticated session. Still a claim where it speaks of pid and start: the kernel decides. */
 export interface Statement extends Identity {
@@ -105,7 +105,7 @@ export async function requestShutdown(
     const params = { ...(expect && { expect }), ...(Number.isFinite(graceMs) && { graceMs }) }
     return (await session.call('shutdown', params, deadline)) as { already: boolean }
   } catch (error) {
-    const data = error instanceof RpcFailure ? (error.error.data as { code?: unknown; reason?: unknown } | undefined) : undefined
+    const data = isRpcFailure(error) ? (error.error.data as { code?: unknown; reason?: unknown } | undefined) : undefined
     if (data?.code !== 'not_owner') throw error
     throw new CustodyError('CUSTODY_NOT_OWNER', `Could not stop runtime "${name}": it refused, because ${data.reason}.`, {
       hint: 'it belongs to somebody else, or was restarted. It goes on as before.',

@@ -8,3 +8,8 @@ export class RpcFailure extends Error {
     this.error = error
   }
 }
+
+/** Whether an error is such a refusal, from whichever copy of this package. */
+export function isRpcFailure(error: unknown): error is RpcFailure {
+  return error instanceof Error && error.name === 'RpcFailure'
+}

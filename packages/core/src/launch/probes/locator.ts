@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { CustodyError, Deadline, openSession, readLocator } from '@custody/runtime/internals'
+import { Deadline, isCustodyError, openSession, readLocator } from '@custody/runtime/internals'
 import { type Probe, retry } from './probe.js'
 
 /** One proof may take this long, in milliseconds. */
@@ -17,7 +17,7 @@ export function locatorProbe(path: string): Probe {
         note(`${absolute} belongs to pid ${locator.pid}, which is not of this runtime`)
         return owns(locator.pid)
       } catch (error) {
-        if (!(error instanceof CustodyError)) throw error
+        if (!isCustodyError(error)) throw error
         note(error.message.split('\n')[0] ?? '')
         return false
       }
