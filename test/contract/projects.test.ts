@@ -66,3 +66,39 @@ test.runIf(runners.includes('vitest'))(
     expect([outcomeOf('leaves one').status, outcomeOf('leaves what may be left').status], output).toEqual(['failed', 'passed'])
   },
 )
+
+test.runIf(runners.includes('vitest'))(
+  'the plugin of the root holds for projects of Vitest by directory and by file',
+  async () => {
+    const leaking = (title: string) => `
+    import { spawn } from 'node:child_process'
+    import { custody } from '@custody/vitest'
+    import { test } from 'vitest'
+    test('${title}', () => { spawn('sleep', ['30'], { stdio: 'ignore' }) })
+    test('${title} has a scope', () => custody.namespace.id)`
+    const configFor = (name: string, include: string) => `export default { test: { name: '${name}', include: ['${include}'] } }`
+    const {
+      exitCode,
+      output,
+      test: outcomeOf,
+    } = await runSuite('vitest', {
+      config: `
+      import { custodyPlugin } from '@custody/vitest/plugin'
+      export default { plugins: [custodyPlugin()], test: { projects: ['packages/*', './vitest.unit.config.mjs'] } }`,
+      extras: {
+        'packages/a/package.json': '{ "name": "a" }',
+        'packages/a/vitest.config.mjs': configFor('a', '*.check.mjs'),
+        'packages/a/a.check.mjs': leaking('in a directory'),
+        'vitest.unit.config.mjs': configFor('unit', 'unit.check.mjs'),
+        'unit.check.mjs': leaking('by a file'),
+      },
+      files: {},
+    })
+    expect(exitCode, output).toBe(1)
+    const statuses = ['in a directory', 'by a file']
+      .flatMap((title) => [title, `${title} has a scope`])
+      .map((title) => outcomeOf(title).status)
+    expect(statuses, output).toEqual(['failed', 'passed', 'failed', 'passed'])
+    expect(output).not.toContain('Could not keep custody')
+  },
+)

@@ -241,7 +241,10 @@ function newProject(runner: RunnerName, { config, extras = {}, files, options = 
   for (const [name, body] of Object.entries(files)) {
     writeFileSync(join(directory, `${name}.check.${runner === 'jest' ? 'cjs' : 'mjs'}`), `${headers[runner]}\n${body}\n`)
   }
-  for (const [name, text] of Object.entries(extras)) writeFileSync(join(directory, name), text)
+  for (const [name, text] of Object.entries(extras)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true })
+    writeFileSync(join(directory, name), text)
+  }
   return directory
 }
 
