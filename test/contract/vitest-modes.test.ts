@@ -1,17 +1,24 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { runInProject, runners, shareSuite } from './run-suite.js'
 
 describe.runIf(runners.includes('vitest'))('other ways to run Vitest', () => {
   const suite = shareSuite('vitest', () => ({
     extras: {
+      'lib.mjs': 'export const one = () => 1',
+      'tsconfig.json':
+        '{ "compilerOptions": { "strict": true, "skipLibCheck": true, "module": "nodenext" }, "include": ["*.test-d.ts"] }',
+      'types.test-d.ts': `import { expectTypeOf, test } from 'vitest'\ntest('is a number', () => { expectTypeOf(1).toBeNumber() })`,
       'speed.bench.mjs': `
         import { bench, describe } from 'vitest'
         describe('speed', () => { bench('counts', () => { let n = 0; while (n < 10) n++ }, { time: 10, iterations: 2, warmupTime: 0, warmupIterations: 0 }) })`,
     },
     files: {
-      leaking: `test('leaks', () => { spawn('sleep', ['300'], { stdio: 'ignore' }) })`,
+      leaking: `
+        import { one } from './lib.mjs'
+        test('leaks', () => { one(); spawn('sleep', ['300'], { stdio: 'ignore' }) })`,
       green: `test('is green', () => custody.start({ name: 'api', command: ['node', '-e', 'setInterval(() => {}, 1e3)'] }))`,
     },
   }))
@@ -52,6 +59,27 @@ describe.runIf(runners.includes('vitest'))('other ways to run Vitest', () => {
     const { exitCode, output } = await run('bench', '--run')
     expect(exitCode, output).toBe(0)
     expect(output).toContain('counts')
+    expect(output).not.toContain('custody  ')
+  })
+
+  test('coverage is that of the user’s files, and the page of the html reporter has the leak', async () => {
+    const { exitCode, output } = await run(
+      ...['run', '--coverage', '--coverage.reporter=text', '--coverage.include=*.mjs', '--coverage.reportOnFailure'],
+      ...['--reporter=default', '--reporter=html', '--outputFile.html=page/index.html'],
+    )
+    expect(exitCode, output).toBe(1)
+    expect(output).toMatch(/lib\.mjs +\| +100/)
+    expect(output).not.toMatch(/custody.*\|/)
+    const [meta] = readdirSync(join(suite().directory, 'page')).filter((name) => name.endsWith('.json.gz'))
+    const text = gunzipSync(readFileSync(join(suite().directory, 'page', meta ?? ''))).toString()
+    expect(text).toContain('A process that this test started is still alive.')
+  })
+
+  test('types that are checked are left alone', async () => {
+    const { exitCode, output } = await run('run', '--typecheck.only', '--typecheck.include=*.test-d.ts')
+    expect(exitCode, output).toBe(0)
+    expect(output).toMatch(/Type Errors +no errors/)
+    expect(output).toMatch(/Tests +1 passed/)
     expect(output).not.toContain('custody  ')
   })
 
