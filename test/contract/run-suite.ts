@@ -134,7 +134,8 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => void)
   // A base directory of its own shows what a run leaves behind.
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'cc-')))
   onEnd(() => {
-    for (const path of [directory, base]) rmSync(path, { recursive: true, force: true })
+    // When a runner was ended from outside, its supervisor may still have something to write.
+    for (const path of [directory, base]) rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   })
   const release = join(base, 'release')
   const [file, ...args] = [
