@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { CustodyOptions, Receipt, Summary } from '@custody/core'
 import type { Identity } from '@custody/runtime'
@@ -100,13 +101,13 @@ export function shareSuite(
   prepare: () => Suite | Promise<Suite>,
   timeoutMs: number = 60_000,
 ): () => SuiteResult {
-  const removals: (() => void)[] = []
+  const removals: (() => Promise<void>)[] = []
   let result: SuiteResult
   beforeAll(async () => {
     result = await run(runner, await prepare(), (remove) => removals.push(remove))
   }, timeoutMs)
-  afterAll(() => {
-    for (const remove of removals) remove()
+  afterAll(async () => {
+    for (const remove of removals) await remove()
   })
   return () => result
 }
@@ -129,13 +130,12 @@ export function leftOf(receipts: readonly Receipt[]): Identity[] {
   return receipts.flatMap(({ exit, identity }) => (exit === 'not observed' && identity !== null ? [identity] : []))
 }
 
-async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => void) => void): Promise<SuiteResult> {
+async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => Promise<void>) => void): Promise<SuiteResult> {
   const directory = newProject(runner, suite)
   // A base directory of its own shows what a run leaves behind.
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'cc-')))
-  onEnd(() => {
-    // When a runner was ended from outside, its supervisor may still have something to write.
-    for (const path of [directory, base]) rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  onEnd(async () => {
+    for (const path of [directory, base]) await removeDirectory(path)
   })
   const release = join(base, 'release')
   const [file, ...args] = [
@@ -201,6 +201,18 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => void)
       writeFileSync(release, '')
       await Promise.all(left.map(gone))
     },
+  }
+}
+
+/** When a runner was ended from outside, its supervisor may still write into a directory that is being removed. */
+async function removeDirectory(path: string): Promise<void> {
+  for (;;) {
+    try {
+      return rmSync(path, { recursive: true, force: true })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY') throw error
+    }
+    await setTimeout(20)
   }
 }
 
