@@ -1,5 +1,5 @@
 // What tsc does not write: the mark that tells Node that a folder holds CommonJS, the supervisor as one file, and the core as a few.
-import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build, buildSync } from 'esbuild'
 
@@ -22,10 +22,9 @@ buildSync({
 })
 
 // Every run loads the core. Node finds and reads a few files in less than half the time of two hundred, and of zod only a part is needed.
-// What a worker needs at the end of a test is in its file, and run when it is needed: by then a test may have mocked the file system. What
-// starts runtimes is loaded when a test asks for it.
 const core = new URL('core/', packages)
-const bundle = new URL('dist/bundle/', core)
+const bundles = new URL('dist/bundle/', core)
+// What a worker loads when a test asks for it.
 const lazy = ['launch/exec', 'scope/inspect', 'scope/start-in-scope']
 const nameOf = (entry) => `${entry.slice(entry.lastIndexOf('/') + 1)}.js`
 const loadLazily = {
@@ -37,21 +36,36 @@ const loadLazily = {
     )
   },
 }
-rmSync(bundle, { recursive: true, force: true })
-for (const entry of ['index', 'adapter/worker', 'namespace/birth', ...lazy]) {
-  await build({
+
+async function bundle(entry, options) {
+  const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(`dist/${entry}.js`, core))],
-    outfile: fileURLToPath(new URL(nameOf(entry), bundle)),
     bundle: true,
     platform: 'node',
-    format: 'esm',
     target: 'node20',
     external: ['execa', 'koffi', 'tmp-promise'],
     plugins: [loadLazily],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    write: false,
     logLevel: 'warning',
+    ...options,
   })
+  return outputFiles[0].text
+}
+
+const inUse = await bundle('scope/in-use', {
+  format: 'cjs',
+  banner: { js: 'const moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
+  define: { 'import.meta.url': 'moduleUrl' },
+})
+rmSync(bundles, { recursive: true, force: true })
+mkdirSync(bundles)
+for (const entry of ['index', 'adapter/worker', 'namespace/birth', ...lazy]) {
+  const define = entry === 'adapter/worker' ? { IN_USE: JSON.stringify(inUse) } : {}
+  writeFileSync(new URL(nameOf(entry), bundles), await bundle(entry, { format: 'esm', define }))
 }
 for (const name of ['fastest-levenshtein', 'picomatch', 'zod']) {
   const [license] = ['LICENSE', 'LICENSE.md'].map((file) => new URL(`node_modules/${name}/${file}`, core)).filter(existsSync)
-  copyFileSync(license, new URL(`${name}.LICENSE`, bundle))
+  copyFileSync(license, new URL(`${name}.LICENSE`, bundles))
 }

@@ -11,6 +11,7 @@ import type { SupervisorLink } from '../supervisor/link.js'
 import type { UsersError } from './explain-removal.js'
 import { FileBooks } from './file-books.js'
 import { Holdings, type Use } from './holdings.js'
+import { inUseIfLoaded, loadInUse } from './load-in-use.js'
 import { namespaceOfWidth } from './namespace-of-width.js'
 import type { RunHandle } from './run-handle.js'
 import type { Captured } from './teardown.js'
@@ -230,7 +231,7 @@ export class Scope {
    */
   lease(): Promise<SupervisorLink> {
     const file = this.file ?? this
-    file.#lease ??= import('../supervisor/link.js').then(({ SupervisorLink }) =>
+    file.#lease ??= loadInUse().then(({ SupervisorLink }) =>
       SupervisorLink.open(this.run.directory, { role: 'worker', file: file.id }),
     )
     return file.#lease
@@ -245,7 +246,7 @@ export class Scope {
   async capture(): Promise<void> {
     if (this.isIdle || this.isOver) return
     try {
-      const { capture } = await import('./teardown.js')
+      const { capture } = await loadInUse()
       this.#captured = capture(this)
     } catch {
       // A test may have put a file system of its own in the place of the true one. The look after its finalizers fails too, or finds all.
@@ -257,7 +258,7 @@ export class Scope {
   async explain(errors: readonly UsersError[]): Promise<void> {
     if (errors.length === 0 || (this.file ?? this).birth.spawned === 0) return
     try {
-      const { explainRemoval } = await import('./explain-removal.js')
+      const { explainRemoval } = await loadInUse()
       for (const error of errors) explainRemoval(this, error)
     } catch (cause) {
       this.noteFault(teardownFailed(this, 'explain an error of', cause))
@@ -278,8 +279,7 @@ export class Scope {
     if (this.isIdle && this.#lease === null) return nothing
     if (this.file !== null) this.books.starters.set(this.id, this)
     try {
-      const { settle } = await import('./teardown.js')
-      strays ??= await import('./note-stray.js')
+      const { settle } = await loadInUse()
       const { failures, late, receipts } = await settle(this, this.#captured, hasFailed)
       return { receipts, failures: [...this.#faults, ...failures], late }
     } catch (cause) {
@@ -300,11 +300,9 @@ export class Scope {
   }
 
   async #tellPassed(passed: readonly string[], isWhole: boolean): Promise<void> {
-    const { leakPolicyOf } = await import('./leak-policy.js')
+    const { leakPolicyOf, normalizeTitle, writeEvents } = await loadInUse()
     // Where nothing is looked for, nothing is fixed.
     if (leakPolicyOf(this) === 'off') return
-    const { writeEvents } = await import('../report/events.js')
-    const { normalizeTitle } = await import('../leaks/signature.js')
     const { directory, projectName: project, root } = this.run
     const titles = passed.map((title) => normalizeTitle(title, root))
     writeEvents(directory, [{ type: 'judged', project, file: this.path, passed: titles, isWhole }])
@@ -325,11 +323,10 @@ function noteStray({ id, scope }: Birth, site: SpawnSite): void {
   if (stray.file !== null) stray.books.starters.set(id, stray)
   if (!(stray.file ?? stray).isOver) return
   // Inside of a spawn. It is loaded with the first teardown that has something to do.
-  if (strays !== null) strays.noteStray(stray, site)
-  else void import('./note-stray.js').then((loaded) => loaded.noteStray(stray, site))
+  const inUse = inUseIfLoaded()
+  if (inUse !== null) inUse.noteStray(stray, site)
+  else void loadInUse().then(({ noteStray }) => noteStray(stray, site))
 }
-
-let strays: typeof import('./note-stray.js') | null = null
 
 interface Above {
   readonly file?: Scope | null

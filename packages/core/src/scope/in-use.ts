@@ -1,0 +1,9 @@
+// What a scope needs only when something was started in it.
+
+export { normalizeTitle } from '../leaks/signature.js'
+export { writeEvents } from '../report/events.js'
+export { SupervisorLink } from '../supervisor/link.js'
+export { explainRemoval } from './explain-removal.js'
+export { leakPolicyOf } from './leak-policy.js'
+export { noteStray } from './note-stray.js'
+export { capture, settle } from './teardown.js'
