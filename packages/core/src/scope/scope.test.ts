@@ -11,6 +11,7 @@ import { parseOptions } from '../options/parse-options.js'
 import { readEvents } from '../report/events.js'
 import type { RunHandle } from './run-handle.js'
 import { type FileNames, Scope } from './scope.js'
+import { settleInTime } from './settle-in-time.js'
 
 function newRun(options: CustodyOptions = {}): RunHandle {
   const directory = temporaryDirectory()
@@ -200,5 +201,24 @@ describe('a fault of a teardown', () => {
     const file = openFile(run)
     await expect(file.openTest(() => 'a').lease()).rejects.toMatchObject({ code: 'CUSTODY_SUPERVISOR_UNREACHABLE' })
     expect(await file.settle({ hasFailed: true })).toEqual({ receipts: [], failures: [], late: [] })
+  })
+})
+
+describe('a teardown', () => {
+  const marginMs = 50
+
+  test('ends though something that was begun never does, and says so', async () => {
+    const scope = openFile(newRun({ timeouts: { teardownMs: 1, exitMs: 1 } }))
+    void scope.whileStarting(() => new Promise<never>(() => {}))
+    const { failures } = await settleInTime(scope, null, false, marginMs)
+    expect(failures).toMatchObject([{ code: 'CUSTODY_TEARDOWN_FAILED', facts: { scope: 'a.test.ts', limitMs: 2 + marginMs } }])
+  })
+
+  test('waits for what ends', async () => {
+    const scope = openFile()
+    const untilAborted = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve))
+    const starting = scope.whileStarting(untilAborted)
+    expect((await settleInTime(scope, null, false)).failures).toEqual([])
+    await starting
   })
 })

@@ -279,8 +279,8 @@ export class Scope {
     if (this.isIdle && this.#lease === null) return nothing
     if (this.file !== null) this.books.starters.set(this.id, this)
     try {
-      const { settle } = await loadInUse()
-      const { failures, late, receipts } = await settle(this, this.#captured, hasFailed)
+      const { settleInTime } = await loadInUse()
+      const { failures, late, receipts } = await settleInTime(this, this.#captured, hasFailed)
       return { receipts, failures: [...this.#faults, ...failures], late }
     } catch (cause) {
       return { ...nothing, failures: [...this.#faults, teardownFailed(this, 'settle', cause)] }
