@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type CustodyOptions, type Run, type RunHandle, readOptions } from '@custody/core'
 import type { TestProject } from 'vitest/node'
-import { joinRun, leaveRun } from './managed-run.js'
+import { joinRun } from './managed-run.js'
 import './provided.js'
 import CustodyReporter from './reporter.js'
 
@@ -13,34 +13,45 @@ const runner = fileURLToPath(new URL('./runner.js', import.meta.url))
  * Vitest's global setup: opens the run, and puts each project of it under custody. Enough by itself:
  * `globalSetup: ['@custody/vitest/global-setup']` needs no plugin.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export default async function setup(project: TestProject): Promise<void> {
   const { vitest } = project
   const managed = await joinRun(vitest, optionsOf(project))
   // Vitest has called the reporters' start before the first setup.
   managed.isSettled = false
-  for (const each of vitest.projects) manage(each, managed.run.handle)
-  const later = laterSetups(project)
-  managed.run.setups.watch(later)
-  enterSetups(project, later.length, managed.run.setups)
+  const { handle, setups } = managed.run
+  for (const each of vitest.projects) {
+    manage(each, handle)
+    setups.watch(usersSetups(each))
+  }
+  setups.watch(usersSetups(project))
+  enterSetups(project, setups)
   // A change of the configuration file brings fresh reporters to the same Vitest: what is there is asked, no mark on Vitest.
   const { reporters } = vitest as unknown as { reporters: unknown[] }
   if (!reporters.some((reporter) => reporter instanceof CustodyReporter && reporter.managed === managed)) {
     reporters.push(new CustodyReporter(managed))
   }
-  return () => leaveRun(vitest, managed)
 }
 
-/** The user's own that are torn down before this one: what others have started may live on when ours looks. */
-function laterSetups({ config }: TestProject): string[] {
-  const setups = [config.globalSetup ?? []].flat().map((setup) => resolve(config.root, setup))
-  const own = setups.findIndex((setup) => setup === globalSetup || setup.includes('@custody/vitest/global-setup'))
-  return setups.slice(own + 1)
+/** The users' own global setups of a project. */
+function usersSetups({ config }: TestProject): string[] {
+  return [config.globalSetup ?? []]
+    .flat()
+    .map((setup) => resolve(config.root, setup))
+    .filter((setup) => !isOurs(setup))
 }
 
-/** Has the users' own run in their own context, where Vitest keeps them as known; otherwise they are told by the frames of their files. */
-function enterSetups(project: TestProject, count: number, setups: Pick<Run['setups'], 'enter'>): void {
-  const { _globalSetups: loaded = [] } = project as unknown as { _globalSetups?: { setup?: (...args: unknown[]) => unknown }[] }
-  for (const each of count === 0 ? [] : loaded.slice(-count)) {
+/** By its path, which may lead through a link of a workspace, or by its name. */
+function isOurs(setup: string): boolean {
+  return setup === globalSetup || /@custody[\\/]vitest[\\/](dist[\\/])?global-setup(\.js)?$/.test(setup)
+}
+
+/** Has those that come after this one run in their own context, where Vitest keeps them as known; others are told by the frames of their files. */
+function enterSetups(project: TestProject, setups: Pick<Run['setups'], 'enter'>): void {
+  const { _globalSetups: loaded = [] } = project as unknown as {
+    _globalSetups?: { file?: string; setup?: (...args: unknown[]) => unknown }[]
+  }
+  const own = loaded.findIndex(({ file }) => file !== undefined && isOurs(file))
+  for (const each of loaded.slice(own + 1)) {
     const { setup } = each
     if (typeof setup === 'function') each.setup = (...args) => setups.enter(() => setup(...args))
   }

@@ -4,7 +4,6 @@ import type { Vitest } from 'vitest/node'
 /** The run of one Vitest instance. Its projects set it up one by one and share it. */
 export interface ManagedRun {
   readonly run: Run
-  users: number
   /** Whether Vitest watches: then another run may follow. */
   readonly isWatching: boolean
   /** Whether everything so far is accounted for and printed. */
@@ -20,29 +19,28 @@ function runs(): WeakMap<Vitest, Promise<ManagedRun>> {
   return shared[slot]
 }
 
-/** Opens the run of this Vitest instance, or joins it. */
+/**
+ * Opens the run of this Vitest instance, or joins it. It closes with Vitest, when the global setups of all projects have been torn down:
+ * those of the root are before others.
+ */
 export async function joinRun(vitest: Vitest, options: unknown): Promise<ManagedRun> {
   let opening = runs().get(vitest)
   if (opening === undefined) {
-    opening = openRun(options, vitest.config.root).then((run) => ({
-      run,
-      users: 0,
-      isWatching: vitest.config.watch,
-      isSettled: true,
-    }))
+    opening = openRun(options, vitest.config.root).then((run) => {
+      const managed: ManagedRun = { run, isWatching: vitest.config.watch, isSettled: true }
+      vitest.onClose(() => closeRun(vitest, managed))
+      return managed
+    })
     runs().set(vitest, opening)
     // In watch mode the configuration may be mended: then it is tried again.
     opening.catch(() => runs().delete(vitest))
   }
-  const managed = await opening
-  managed.users++
-  return managed
+  return opening
 }
 
-/** Leaves the run. The last one to leave closes it. */
-export async function leaveRun(vitest: Vitest, managed: ManagedRun): Promise<void> {
-  managed.users--
-  if (managed.users > 0) return
+/** Vitest calls it again for the run that follows a change of its configuration. */
+async function closeRun(vitest: Vitest, managed: ManagedRun): Promise<void> {
+  if ((await runs().get(vitest)) !== managed) return
   runs().delete(vitest)
   // What was kept for the next run ends now.
   if (managed.isWatching) managed.isSettled = false

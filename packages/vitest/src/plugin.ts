@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Allowance, CustodyOptions, LeakOverride, LeakPolicy } from '@custody/core'
-import { CustodyError } from '@custody/core/worker'
+import { CustodyError, noteEarlySpawns } from '@custody/core/worker'
 import type { VitestPluginContext } from 'vitest/node'
 import './provided.js'
 
@@ -32,6 +32,7 @@ export function custodyPlugin(options: CustodyOptions = {}): CustodyPlugin {
     // Of a configuration that has projects of its own Vitest calls no other hook than this one of Vite.
     config(config) {
       assertSendable(options)
+      noteEarlySpawns()
       const test = config.test ?? {}
       test.globalSetup = withOurs(test.globalSetup)
       test.provide = { ...test.provide, [OPTIONS]: options }

@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url'
+import type { Identity } from '@custody/runtime'
 import { type CustodyError, Deadline, isInScope } from '@custody/runtime/internals'
 import { isKnown } from '../leaks/baseline.js'
 import { familyOf, findLeft, type Left } from '../leaks/find-left.js'
@@ -6,7 +7,16 @@ import { reasonToAllow } from '../leaks/reason-to-allow.js'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
 import { signatureOf } from '../leaks/signature.js'
 import { waitForExits } from '../leaks/wait-for-exits.js'
-import { type Birth, birthState, type Cell, markChildren, newBirth, runInCell, type SpawnSite } from '../namespace/birth.js'
+import {
+  type Birth,
+  type BornChild,
+  birthState,
+  type Cell,
+  markChildren,
+  newBirth,
+  runInCell,
+  type SpawnSite,
+} from '../namespace/birth.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { RunEvent } from '../report/events.js'
 import { leakError } from '../report/leak-error.js'
@@ -14,6 +24,7 @@ import { leakEvent, toldLeak } from '../report/leak-events.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { timeLimits } from '../scope/time-limits.js'
 import type { Birthmark } from '../tree/birthmark.js'
+import { earlySpawns } from './early-spawns.js'
 
 /** The part of an id that stands for what global setups start. */
 const SETUP = 'setup'
@@ -21,6 +32,14 @@ const SETUP = 'setup'
 /** Whether something was born of a global setup. */
 export function isOfSetup(run: NamespaceId, id: NamespaceId): boolean {
   return isInScope(id, `${run}.${SETUP}`)
+}
+
+/** What the global setups have left. */
+export interface SetupsJudgement {
+  readonly events: readonly RunEvent[]
+  readonly failures: readonly CustodyError[]
+  /** What is to end now. What was started before the run was open shows nothing of its birth. */
+  readonly ending: readonly Identity[]
 }
 
 /**
@@ -32,26 +51,39 @@ export class GlobalSetups {
   readonly #birth: Birth
   readonly #cell: Cell
   readonly #files = new Set<string>()
+  #early: readonly BornChild[]
 
   constructor(run: RunHandle) {
     this.#run = run
     this.#birth = newBirth(`${run.id}.${SETUP}`)
     // What its code starts late is still its own.
     this.#cell = { birth: this.#birth, countsOn: true, isOver: false }
+    this.#early = earlySpawns()
     const state = birthState()
     state.runDirectory = run.options.markChildren ? run.directory : null
     state.setup = { cell: this.#cell, accepts: (site) => this.#accepts(site) }
     markChildren()
   }
 
-  /** Takes what is started with a frame of one of these files for theirs. */
+  /** Takes what is started with a frame of one of these files for theirs, and what was. */
   watch(files: readonly string[]): void {
     for (const file of files) this.#files.add(file)
+    for (const child of this.#early.filter(({ site }) => this.#accepts(site))) {
+      this.#birth.children.push(child)
+      this.#birth.sites.push(child.site)
+      this.#birth.spawned++
+    }
+    this.#early = this.#early.filter(({ site }) => !this.#accepts(site))
   }
 
   /** Runs one. */
   enter<T>(setup: () => T): T {
     return runInCell(this.#cell, true, setup)
+  }
+
+  /** The namespace of what they start. */
+  get namespace(): NamespaceId {
+    return this.#birth.id
   }
 
   /** What shows that something is theirs; null when they have started nothing. */
@@ -71,11 +103,12 @@ export class GlobalSetups {
   }
 
   /** Judges what they have left when they were torn down, and when whoever is just exiting has had its time. */
-  async judge(): Promise<{ readonly events: readonly RunEvent[]; readonly failures: readonly CustodyError[] }> {
+  async judge(): Promise<SetupsJudgement> {
     const { options } = this.#run
     const events: RunEvent[] = []
     const failures: CustodyError[] = []
-    if (options.leaks === 'off') return { events, failures }
+    const ending: Identity[] = []
+    if (options.leaks === 'off') return { events, failures, ending }
     const baseline = sharedBaseline(this.#run)
     const starter = { kind: 'setup', name: 'the global setup', sites: this.#birth.sites }
     for (const left of await this.#untilExited()) {
@@ -83,6 +116,7 @@ export class GlobalSetups {
       const why = reasonToAllow(command, [], options)
       const signature = signatureOf({ project: '', file: '', test: '' }, command, this.#run.root)
       const found = { identity, command, by: starter.name, signature, isKnown: isKnown(signature, baseline) }
+      if (why === null || why.isEnded) ending.push(...familyOf(left))
       if (why !== null) events.push({ type: 'allowed', pid: identity.pid, command, reason: why.reason })
       else if (options.leaks === 'warn' || found.isKnown) events.push(...toldLeak(found))
       else {
@@ -90,7 +124,7 @@ export class GlobalSetups {
         failures.push(leakError(left, starter, this.#run))
       }
     }
-    return { events, failures }
+    return { events, failures, ending }
   }
 
   /** Without helpers of the main process, which go on as long as it does, and only what is worth waiting for is waited for. */

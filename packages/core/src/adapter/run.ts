@@ -125,7 +125,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
       await deadRuns
       let isLingering = false
       try {
-        const last = await settleLast(handle, setups)
+        const last = await settleLast(handle, supervisor, setups)
         isLingering = last.isLingering
         const isLookedFor = baseline !== null && resolved.leaks !== 'off'
         const line = !isLookedFor ? null : settleBaseline(baseline, readEvents(directory), { isPartial, root })

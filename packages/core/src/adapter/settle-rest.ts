@@ -97,12 +97,14 @@ export interface LastSettlement {
 }
 
 /** Judges what global setups have left when they were torn down, and helpers whose workers have ended since. */
-export async function settleLast(run: RunHandle, setups: GlobalSetups): Promise<LastSettlement> {
+export async function settleLast(run: RunHandle, supervisor: RunSupervisor, setups: GlobalSetups): Promise<LastSettlement> {
   const published = await settlePublished(run, 'the global setup', (id) => isOfSetup(run.id, id))
   const late = await judgeLate(run, readEvents(run.directory))
-  const { events, failures } = await setups.judge()
+  const { ending, events, failures } = await setups.judge()
   writeEvents(run.directory, [...published.events, ...late.events, ...events])
-  const all = [...published.failures, ...late.failures, ...failures]
+  const ended = ending.length === 0 ? [] : await supervisor.endLeft(setups.namespace, ending)
+  const unended = ended.filter(({ isAlive }) => isAlive).map(notEnded)
+  const all = [...published.failures, ...late.failures, ...failures, ...unended]
   return { failures: all, isLingering: late.going.length > 0 || setups.hasHelpers }
 }
 

@@ -1,3 +1,4 @@
+import { URL } from 'node:url'
 import type { StartSpec } from '../options/start-spec.js'
 import { checkSpec, inTheNameOf, refusal } from './check-spec.js'
 import type { Shared } from './started-runtime.js'

@@ -1,3 +1,4 @@
+import { URL } from 'node:url'
 import { CustodyError } from '@custody/runtime/internals'
 import type { Ready, StartSpec } from '../options/start-spec.js'
 import { refusal } from './check-spec.js'

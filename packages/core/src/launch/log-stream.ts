@@ -1,3 +1,4 @@
+import { TextDecoder } from 'node:util'
 import type { LogFile } from './log-file.js'
 
 /** A line that does not end is shown in pieces of so many characters. */

@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, URL } from 'node:url'
 import type { SpawnSite } from '../namespace/birth.js'
 
 /** A stack that leads to the user's own line: without Node's frames, ours, and those of installed packages. Empty when none is left. */

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, URL } from 'node:url'
 import { compileFunction } from 'node:vm'
 
 type InUse = typeof import('./in-use.js')

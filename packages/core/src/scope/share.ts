@@ -1,4 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
+import { URL } from 'node:url'
 import { CustodyError } from '@custody/runtime/internals'
 import { checkDefinition, type Definition, specOf, type Width } from '../launch/definition.js'
 import { externalRuntime } from '../launch/external-runtime.js'

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, URL } from 'node:url'
 import { type RunRecord, writeRunRecord } from './run-record.js'
 
 /** What a process needs to run at all, and what CI systems find their leftovers by. Nothing of the runner: it would slow it down. */

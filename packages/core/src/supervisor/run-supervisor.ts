@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Identity } from '@custody/runtime'
 import { clock, Deadline, hasCode } from '@custody/runtime/internals'
+import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Birthmark } from '../tree/birthmark.js'
 import { launchSupervisor } from './launch-supervisor.js'
 import { SupervisorLink } from './link.js'
@@ -78,6 +79,11 @@ export class RunSupervisor {
   /** Ends whatever else was born in the run, apart from what goes on. */
   async sweep(except: readonly Birthmark[]): Promise<Swept[]> {
     return (await this.#ask<Swept[]>('sweep', { except })) ?? []
+  }
+
+  /** Ends what was left in a scope, and what is known to be born there. */
+  async endLeft(scope: NamespaceId, known: readonly Identity[]): Promise<Swept[]> {
+    return (await this.#ask<Swept[]>('endLeft', { scope, known, spared: [] })) ?? []
   }
 
   /** Those that were told to it and have not exited in their time; null when it cannot answer. */

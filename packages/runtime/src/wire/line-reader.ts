@@ -1,3 +1,5 @@
+import { TextDecoder } from 'node:util'
+
 /** Why a peer's bytes are not lines of this protocol. */
 export type Violation = 'line too long' | 'not UTF-8'
 

@@ -1,5 +1,6 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { URL } from 'node:url'
 import { isOwn } from './port.js'
 import { type Probe, type ProbeContext, retry } from './probe.js'
 

@@ -1,3 +1,4 @@
+import { TextDecoder } from 'node:util'
 import { CustodyError, hasCode } from '@custody/runtime/internals'
 import { LOOK_BYTES, type LogFile } from '../log-file.js'
 import { callWithin } from './call-within.js'
