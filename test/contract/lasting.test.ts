@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { gone } from './alive.js'
 import { noteProcess, readNoted, until } from './noted.js'
-import { describeRunners, shareSuite } from './run-suite.js'
+import { describeRunners, type RunnerName, shareSuite } from './run-suite.js'
 
 /** Longer than the runner and its supervisor wait for each other, in milliseconds. */
 const PAUSE_MS = 12_000
@@ -81,5 +81,37 @@ describeRunners('fifty runs, one after the other,', (runner) => {
     const own = `custody-${process.getuid?.()}`
     expect(readdirSync(base).filter((name) => !name.startsWith('jest_'))).toEqual([own])
     expect(readdirSync(join(base, own), { recursive: true })).toEqual(['ports'])
+  })
+})
+
+const FILES = 40
+const WORKERS = 4
+const inWorkers: Record<RunnerName, string[]> = {
+  vitest: [`--maxWorkers=${WORKERS}`, '--no-isolate'],
+  jest: ['-w', `${WORKERS}`],
+}
+
+// B99
+describeRunners('a runtime for each worker', (runner) => {
+  const asking = `
+    const definition = { scope: 'worker', name: 'db', command: ['sleep', '300'] }
+    test('asks', async () => note(path.basename(expect.getState().testPath), (await custody.shared(definition)).pid))`
+  const suite = shareSuite(
+    runner,
+    () => ({
+      args: inWorkers[runner],
+      files: Object.fromEntries(Array.from({ length: FILES }, (_, at) => [`asking-${at}`, asking])),
+    }),
+    300_000,
+  )
+
+  test('is started and stopped once in each, however many files ask', () => {
+    const { exitCode, notes, output, receiptsOf } = suite()
+    expect(exitCode, output).toBe(0)
+    const pids = Object.values(notes)
+    expect(pids).toHaveLength(FILES)
+    expect(new Set(pids)).toEqual(new Set(receiptsOf('db').map(({ identity }) => identity?.pid)))
+    expect(receiptsOf('db')).toHaveLength(WORKERS)
+    for (const receipt of receiptsOf('db')) expect(receipt).toMatchObject({ forced: false, left: [] })
   })
 })

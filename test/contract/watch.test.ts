@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { gone, isAlive } from './alive.js'
 import { type Noted, noteProcess, readNoted, until } from './noted.js'
-import { type RunningSuite, runners, runSuite } from './run-suite.js'
+import { type RunnerName, type RunningSuite, runners, runSuite } from './run-suite.js'
 
 const body = `
   ${noteProcess}
@@ -25,6 +25,9 @@ const notesOf = (directory: string) => {
   const path = join(directory, 'notes.jsonl')
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
+
+/** What a runner says when it waits for changes. */
+const isWaiting: Record<RunnerName, string> = { vitest: 'Waiting for file changes', jest: 'Watch Usage' }
 
 describe.each(runners)('a run that is watched by %s', (runner) => {
   test('keeps what is to be kept, with what that needs, until its definition changes, and ends all with the runner', async () => {
@@ -60,5 +63,19 @@ describe.each(runners)('a run that is watched by %s', (runner) => {
     })
     for (const each of seen.flat()) await gone(each)
     expect(output).not.toMatch(/CustodyError|Custody \S+ leaves/)
+  })
+
+  // B12
+  test('ends all when q is pressed', async () => {
+    const { directory } = await runSuite(runner, {
+      isWatched: true,
+      wrapper: ['python3', join(import.meta.dirname, '../programs/pressing-q.py'), isWaiting[runner]],
+      env: { CI: '' },
+      files: { watched: body },
+      extras: { version: 'v1', turn: '1' },
+    })
+    const seen = readNoted(directory)
+    expect(seen).toHaveLength(3)
+    for (const each of seen) await gone(each)
   })
 })

@@ -17,16 +17,27 @@ export function insideOf(runner: RunnerName): string {
     ready: [{ port: 'main' }, ...(!isDaemon && services[service].readyLine ? [{ log: services[service].readyLine }] : [])],
     command: ({ ports }) => services[service].command(directory, ports.main, { isDaemon }),
   })
-  const startOf = (pid) => {
-    const stat = fs.readFileSync('/proc/' + pid + '/stat', 'latin1')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  /** Null of a process that is gone. */
+  const read = (pid, file) => {
+    try {
+      return fs.readFileSync('/proc/' + pid + '/' + file, 'latin1')
+    } catch (error) {
+      if (['ENOENT', 'ESRCH'].includes(error.code)) return null
+      throw error
+    }
   }
-  const childrenOf = (pid) => fs.readFileSync('/proc/' + pid + '/task/' + pid + '/children', 'utf8').split(' ').filter(Boolean).map(Number)
+  const startOf = (pid) => {
+    const stat = read(pid, 'stat')
+    return stat === null ? null : stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  }
+  const childrenOf = (pid) => (read(pid, 'task/' + pid + '/children') ?? '').split(' ').filter(Boolean).map(Number)
   const treeOf = (pid) => [pid, ...childrenOf(pid).flatMap(treeOf)]
   const noteTree = (name, pid) => {
     const pids = treeOf(pid)
-    for (const each of pids) fs.appendFileSync('noted-' + name, each + ' ' + startOf(each) + '\\n')
-    return pids
+    // A server ends some helpers of its start by itself.
+    const noted = pids.map((each) => [each, startOf(each)]).filter(([, start]) => start !== null)
+    for (const line of noted) fs.appendFileSync('noted-' + name, line.join(' ') + '\\n')
+    return noted.map(([each]) => each)
   }
   const pidIn = (file) => Number(fs.readFileSync(file, 'utf8').split('\\n')[0])`
 }
