@@ -42,8 +42,11 @@ const names = [
   'projects',
   'scopes',
   'started',
+  'vitest-environments',
   'vitest-fixtures',
+  'vitest-hooks',
   'vitest-reports',
+  'vitest-sessions',
 ]
 const { values: only } = parseArgs({
   options: { only: { type: 'string', default: '' }, tests: { type: 'string' }, write: { type: 'boolean' } },
@@ -70,6 +73,7 @@ function runCell({ isShort = false, node, pattern, runner, version, vite }) {
   writeFileSync(join(home, 'package.json'), '{ "private": true }')
   const own = tarballs.filter((path) => new RegExp(`custody-(runtime|core|${runner})-`).test(path))
   const tools = [`${runner}@${version}`, ...(vite ? [`vite@${vite}`] : [])]
+  if (runner === 'vitest' && !isShort) tools.push(`@vitest/ui@${version}`, ...['happy-dom', 'jsdom'].map(asHere))
   run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...own, ...tools], home)
   const { status } = spawnSync(
     'npx',
@@ -86,6 +90,12 @@ function runCell({ isShort = false, node, pattern, runner, version, vite }) {
     },
   )
   return status === 0
+}
+
+/** A package in the version that this repository has. */
+function asHere(name) {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  return `${name}@${devDependencies[name]}`
 }
 
 /** The binary of another Node, from the package that holds nothing else. */

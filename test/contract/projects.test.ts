@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { describeRunners, type RunnerName, runners, runSuite, shareSuite } from './run-suite.js'
 
 const report = `{ report: { json: 'custody.json' } }`
@@ -102,3 +102,89 @@ test.runIf(runners.includes('vitest'))(
     expect(output).not.toContain('Could not keep custody')
   },
 )
+
+/** A test file of a project by directory: one test leaves a process, the other has a scope if Custody is there. */
+const leakingFile = (title: string) => `
+  import { spawn } from 'node:child_process'
+  import { custody } from '@custody/vitest'
+  import { test } from 'vitest'
+  test('${title} leaks', () => { spawn('sleep', ['30'], { stdio: 'ignore' }) })
+  test('${title} has a scope', () => custody.namespace.id)`
+
+/** Where the plugin stands, and the projects whose tests are then under custody. */
+const withPlugin = `import { custodyPlugin } from '@custody/vitest/plugin'
+  const plugins = [custodyPlugin({ report: { json: 'custody.json' }, timeouts: { exitMs: 100 } })]`
+const withoutPlugin = 'const plugins = []'
+
+// Vitest 5 runs what such a project names; before that it is one project as any other.
+describe.runIf(runners.includes('vitest')).each([
+  ['of the root', withPlugin, withoutPlugin],
+  ['of the project', withoutPlugin, withPlugin],
+])('a project of Vitest that has projects of its own, with the plugin %s', (_, atRoot, atProject) => {
+  const suite = shareSuite('vitest', () => ({
+    config: `${atRoot}
+      export default { plugins, test: { projects: ['outer', './by-file/vitest.config.mjs'] } }`,
+    extras: {
+      'outer/package.json': '{ "name": "outer" }',
+      'outer/vitest.config.mjs': `${atProject}
+        const inline = { test: { name: 'inline', include: ['*.check.mjs'] } }
+        const inherits = { extends: true, test: { name: 'inherits' } }
+        export default { plugins, test: { name: 'outer', include: ['*.check.mjs'], projects: [inline, inherits] } }`,
+      'outer/a.check.mjs': leakingFile('by directory'),
+      'by-file/vitest.config.mjs': `${atProject}
+        export default { plugins, test: { name: 'by-file', include: ['*.check.mjs'], projects: ['./inner'] } }`,
+      'by-file/b.check.mjs': leakingFile('by file'),
+      'by-file/inner/vitest.config.mjs': `export default { test: { name: 'inner', include: ['*.check.mjs'] } }`,
+      'by-file/inner/c.check.mjs': leakingFile('within'),
+    },
+    files: {},
+  }))
+
+  test('has custody for each that runs', () => {
+    const { exitCode, output, tests } = suite()
+    expect(exitCode, output).toBe(1)
+    expect(tests.length, output).toBeGreaterThanOrEqual(4)
+    for (const { status, title } of tests)
+      expect([title, status], output).toEqual([title, title.endsWith('leaks') ? 'failed' : 'passed'])
+    expect(output).not.toContain('Could not keep custody')
+  })
+})
+
+// No browser is started: the project is resolved, the other one runs, and Vitest's reporters are told that both have.
+describe.runIf(runners.includes('vitest'))('a project of Vitest that runs in a browser', () => {
+  const suite = shareSuite('vitest', () => ({
+    wrapper: ['sh', '-c', 'exec "$1" host.mjs', 'sh'],
+    config: `
+      import { version } from 'vitest/node'
+      ${withPlugin}
+      const provider = version.startsWith('3') ? 'preview' : { name: 'none', options: {}, serverFactory: async () => ({}) }
+      const browser = { enabled: true, provider, instances: [{ browser: 'chromium' }] }
+      const page = { test: { name: 'page', include: ['page.check.mjs'], browser } }
+      export default { plugins, test: { projects: [page, { test: { name: 'unit', include: ['unit.check.mjs'] } }] } }`,
+    extras: {
+      'host.mjs': `
+        import fs from 'node:fs'
+        import { fileURLToPath } from 'node:url'
+        import { createVitest } from 'vitest/node'
+        const own = fileURLToPath(import.meta.resolve('@custody/vitest/runner'))
+        const vitest = await createVitest('test', { watch: false, reporters: ['default', 'json'], outputFile: { json: 'results.json' } })
+        await vitest.start(['unit'])
+        const all = vitest.projects.map(({ config, name }) => [name, config.runner === own])
+        fs.writeFileSync('notes.jsonl', JSON.stringify(['managed', Object.fromEntries(all)]) + '\\n')
+        for (const reporter of vitest.reporters.filter(({ managed }) => managed !== undefined)) {
+          reporter.onTestRunStart()
+          await reporter.onTestRunEnd(vitest.projects.map((project) => ({ project })))
+        }
+        await vitest.close()`,
+    },
+    files: { page: '', unit: `test('leaks', () => { spawn('sleep', ['30'], { stdio: 'ignore' }) })` },
+  }))
+
+  test('is left alone and named, and the others have custody', () => {
+    const { notes, output, test: outcomeOf } = suite()
+    expect(notes['managed'], output).toEqual({ 'page (chromium)': false, unit: true })
+    expect(outcomeOf('leaks').status).toBe('failed')
+    expect(output).toContain('Could not keep custody of the project "page (chromium)": it has run without it.')
+    expect(output).not.toContain('custody of the project "unit"')
+  })
+})

@@ -88,23 +88,3 @@ describe.runIf(runners.includes('vitest'))('other ways to run Vitest', () => {
     expect(runs.flatMap((name) => readdirSync(join(suite().base, name)))).toEqual([])
   })
 })
-
-describe.runIf(runners.includes('vitest'))('in the environment of a browser that is none', () => {
-  const suite = shareSuite('vitest', () => ({
-    args: ['--environment=happy-dom'],
-    files: {
-      page: `
-        test('leaks', () => { document.body.textContent = 'a'; spawn('sleep', ['300'], { stdio: 'ignore' }) })
-        test('starts one', async () => {
-          const api = await custody.start({ name: 'api', command: ['node', '-e', 'setInterval(() => {}, 1e3)'] })
-          expect(document.body.textContent + typeof api.pid).toBe('anumber')
-        })`,
-    },
-  }))
-
-  test('tests are judged as anywhere', () => {
-    expect(suite().test('leaks').status, suite().output).toBe('failed')
-    expect(suite().test('leaks').messages).toContain('still alive')
-    expect(suite().test('starts one').status, suite().output).toBe('passed')
-  })
-})

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import inspector from 'node:inspector'
+import { expect, onTestFinished, test } from 'vitest'
 import { clock } from './clock.js'
 import { Deadline, pause } from './deadline.js'
 
@@ -39,6 +40,27 @@ test('never passes when it is without end, or further away than a timer can wait
   for (const far of [deadline, Deadline.after(2 ** 40)]) far.onPassed(() => expect.unreachable('It has passed.'))()
   process.off('warning', warned)
 })
+
+test('does not count the time at which a debugger has stopped its process', async () => {
+  inspector.open(0)
+  onTestFinished(() => inspector.close())
+  const deadline = Deadline.after(300)
+  let hasPassed = false
+  deadline.onPassed(() => {
+    hasPassed = true
+  })
+  await pause(1)
+  stop(1_000)
+  await pause(1)
+  expect([hasPassed, deadline.hasPassed]).toEqual([false, false])
+  await new Promise<void>((resolve) => deadline.onPassed(resolve))
+  expect(hasPassed).toBe(true)
+})
+
+/** Has nothing run in this thread for a time. */
+function stop(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
 
 test('goes by a monotonic clock that a test cannot replace', () => {
   expect(Object.isFrozen(clock)).toBe(true)

@@ -1,6 +1,10 @@
 import { clock } from './clock.js'
+import { runningMs } from './debugger.js'
 
-/** An absolute moment. It is split among steps and never stretched: an additional step gets what is left. */
+/**
+ * An absolute moment. It is split among steps and never stretched: an additional step gets what is left. Only the time at a breakpoint does
+ * not count.
+ */
 export class Deadline {
   readonly at: number
 
@@ -10,12 +14,12 @@ export class Deadline {
 
   /** @param ms milliseconds from now; `Infinity` never passes. */
   static after(ms: number): Deadline {
-    return new Deadline(clock.now() + ms)
+    return new Deadline(runningMs() + ms)
   }
 
   /** The earlier of this deadline and `ms` milliseconds from now. */
   within(ms: number): Deadline {
-    return new Deadline(Math.min(this.at, clock.now() + ms))
+    return new Deadline(Math.min(this.at, runningMs() + ms))
   }
 
   /** A later deadline, for what happens after this one has passed. */
@@ -25,23 +29,27 @@ export class Deadline {
 
   /** Milliseconds left, never negative. */
   get leftMs(): number {
-    return Math.max(0, this.at - clock.now())
+    return Math.max(0, this.at - runningMs())
   }
 
   /** Milliseconds since it passed; 0 before. */
   get lateMs(): number {
-    return Math.max(0, clock.now() - this.at)
+    return Math.max(0, runningMs() - this.at)
   }
 
   get hasPassed(): boolean {
-    return clock.now() >= this.at
+    return runningMs() >= this.at
   }
 
   /** Calls `action` once when the deadline passes. The returned function cancels it. A waiting deadline keeps the process alive. */
   onPassed(action: () => void): () => void {
     // setTimeout takes 31 bits; a later deadline than 24 days is none.
     if (this.leftMs > 2 ** 31 - 1) return () => {}
-    const timer = clock.setTimeout(action, Math.ceil(this.leftMs))
+    const passed = () => {
+      if (this.hasPassed) action()
+      else timer = clock.setTimeout(passed, Math.ceil(this.leftMs))
+    }
+    let timer = clock.setTimeout(passed, Math.ceil(this.leftMs))
     return () => clock.clearTimeout(timer)
   }
 }

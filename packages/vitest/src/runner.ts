@@ -56,6 +56,8 @@ class CustodyRunner extends Base {
 
   override onBeforeRunSuite(suite: RunnerTestSuite): unknown {
     if (isFile(suite)) enterCell(files.open(suite).cell)
+    // A test beside it may have begun in the same turn, and its scope would be that of this suite's hooks.
+    else if (isConcurrent(suite)) enterCell(files.open(suite.file).cell, true)
     return super.onBeforeRunSuite?.(suite)
   }
 

@@ -5,8 +5,8 @@ export function isFile(suite: RunnerTestSuite): suite is RunnerTestFile {
   return 'filepath' in suite
 }
 
-export function isConcurrent(test: RunnerTestCase): boolean {
-  return (test as { concurrent?: boolean }).concurrent === true
+export function isConcurrent(task: RunnerTestCase | RunnerTestSuite): boolean {
+  return (task as { concurrent?: boolean }).concurrent === true
 }
 
 /** The names of a test and of the suites around it, as Vitest prints them. */

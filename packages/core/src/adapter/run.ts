@@ -7,6 +7,7 @@ import {
   NAMESPACE_VARIABLE,
   ownIdentity,
   runtimePlatform,
+  tellThreadsOfDebugger,
   temporaryBaseDirectory,
 } from '@custody/runtime/internals'
 import { dir as makeDirectory } from 'tmp-promise'
@@ -56,6 +57,7 @@ export interface Run {
  */
 export async function openRun(options: unknown, root: string): Promise<Run> {
   const resolved = readOptions(options)
+  tellThreadsOfDebugger()
   const baseline = readBaseline(root)
   const mostLevel = readMostLevel(process.env['CUSTODY_LEVEL'])
   const [base, storageBase] = [shortBaseDirectory(), temporaryBaseDirectory()]

@@ -1,5 +1,6 @@
 import { CustodyError, clock } from '@custody/runtime/internals'
 import { OutputCollector } from './output-collector.js'
+import { withNodesAbort } from './with-nodes-abort.js'
 
 export interface ExecOptions {
   /** Text for the command's standard input. @default none: it reads the end at once */
@@ -44,7 +45,7 @@ export async function exec(
   const begun = clock.now()
   // Most tests run no command: it is loaded with the first that does.
   const { execa } = await import('execa')
-  const subprocess = execa(file, [...args], {
+  const execaOptions = {
     cwd,
     env,
     extendEnv: false,
@@ -53,8 +54,9 @@ export async function exec(
     buffer: false,
     reject: false,
     cleanup: true,
-    ...(input === undefined ? { stdin: 'ignore' } : { input }),
-  })
+    ...(input === undefined ? ({ stdin: 'ignore' } as const) : { input }),
+  } as const
+  const subprocess = withNodesAbort(() => execa(file, [...args], execaOptions))
   // Its promise never rejects, and waits for the end of the output, which a daemon may hold for ever.
   const output = new OutputCollector(subprocess.stdout, subprocess.stderr)
 

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { isAbsolute, sep } from 'node:path'
-import { CustodyError, clock, Deadline } from '@custody/runtime/internals'
+import { CustodyError, clock, Deadline, hasDebugger } from '@custody/runtime/internals'
 import { type CapturedLocator, captureGlobs, captureRegistry, type GlobCapture } from '../locators/capture.js'
 import { isOfRuntime } from '../namespace/namespace-id.js'
 import { type RunEvent, writeEvents } from '../report/events.js'
@@ -9,7 +9,7 @@ import { settleLeaks } from './settle-leaks.js'
 import { applyPolicy, settleLocators } from './settle-locators.js'
 import { settleStarted } from './settle-started.js'
 import { teardownFailed } from './teardown-failed.js'
-import { timeLimits } from './time-limits.js'
+import { timeLimits, WITHOUT_LIMITS } from './time-limits.js'
 
 /** What a scope held at its capture. */
 export interface Captured {
@@ -83,6 +83,7 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   events.push(...leaks.events)
   failures.push(...leaks.failures.flatMap(({ error, of }) => (of === scope ? error : [])))
   const late = leaks.failures.filter(({ of }) => of !== scope)
+  if (hasDebugger()) events.push({ type: 'warning', text: WITHOUT_LIMITS })
   for (const glob of own.cutShort) {
     events.push({ type: 'warning', text: `the walk of the glob ${glob} was cut short; narrow it.` })
   }
