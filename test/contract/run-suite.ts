@@ -21,6 +21,8 @@ export const runners: readonly RunnerName[] = (process.env['CUSTODY_CONTRACT_RUN
 const repository = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const home = process.env['CUSTODY_CONTRACT_HOME'] ?? repository
 const node = process.env['CUSTODY_CONTRACT_NODE'] ?? process.execPath
+/** What runs a program: another runtime than Node may need words of its own before it. */
+const runtime: readonly [string, ...string[]] = [node, ...(process.env['CUSTODY_CONTRACT_NODE_ARGS']?.split(' ') ?? [])]
 
 export interface Suite {
   /** Test files by name, without their ending: the body of each, for both runners. */
@@ -118,7 +120,8 @@ export async function runInProject(
   { base, directory }: Pick<SuiteResult, 'base' | 'directory'>,
   args: readonly string[],
 ): Promise<{ exitCode: number | undefined; output: string }> {
-  const { all: output, exitCode } = await execa(node, [binaryOf(runner), ...args], {
+  const [file, ...before] = runtime
+  const { all: output, exitCode } = await execa(file, [...before, binaryOf(runner), ...args], {
     ...{ cwd: directory, env: { ...cleanEnvironment(), TMPDIR: base }, extendEnv: false },
     ...{ reject: false, all: true, stdin: 'ignore' },
   })
@@ -140,7 +143,7 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => Promi
   const release = join(base, 'release')
   const [file, ...args] = [
     ...(suite.wrapper ?? []),
-    node,
+    ...runtime,
     ...commands[runner](suite.isWatched ?? false),
     ...(suite.args ?? []),
   ] as [string]

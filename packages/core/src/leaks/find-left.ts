@@ -82,8 +82,7 @@ function isOptedOut(pid: number): boolean {
 
 /** Whether its starter's event loop waits for it. */
 function isWaitedFor({ process }: BornChild): boolean {
-  const { _handle: handle } = process as unknown as { _handle?: { hasRef?(): boolean } | null }
-  return handle?.hasRef?.() !== false
+  return process._handle?.hasRef?.() !== false
 }
 
 /** A process and all that descends from it. */
