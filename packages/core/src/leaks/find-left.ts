@@ -81,8 +81,10 @@ function isOptedOut(pid: number): boolean {
 }
 
 /** Whether its starter's event loop waits for it. */
-function isWaitedFor({ process }: BornChild): boolean {
-  return process._handle?.hasRef?.() !== false
+function isWaitedFor({ hasRef, process }: BornChild): boolean {
+  if (hasRef !== undefined) return hasRef()
+  const { _handle: handle } = process as unknown as { _handle?: { hasRef?(): boolean } | null }
+  return handle?.hasRef?.() !== false
 }
 
 /** A process and all that descends from it. */

@@ -7,18 +7,16 @@ import { syncBuiltinESMExports } from 'node:module'
 import { type BunSpawner, markBunChildren } from './mark-bun-children.js'
 import type { NamespaceId } from './namespace-id.js'
 import { newFileId } from './new-file-id.js'
+import { watchRef } from './watch-ref.js'
 
 /** The place of one spawn in the source: an object with the stack of that moment, which V8 formats only when it is read. */
 export interface SpawnSite {
   readonly stack?: string
 }
 
-/** What is asked of a child: Node's has it all, Bun's own only the first three. */
-export interface Child extends Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'> {
-  readonly stdio?: ChildProcess['stdio']
-  removeAllListeners?: ChildProcess['removeAllListeners']
-  readonly _handle?: { hasRef?(): boolean } | null
-}
+/** What is asked of a child: Bun's own have the first three. */
+export type Child = Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'> &
+  Partial<Pick<ChildProcess, 'stdio' | 'removeAllListeners'>>
 
 /** A process that this thread has started, and that announced itself: what `spawnSync` and its like start has ended by then. */
 export interface BornChild {
@@ -30,6 +28,8 @@ export interface BornChild {
   isDetached: boolean
   /** Whether it was started by code of a test that had ended by then. */
   readonly isLate: boolean
+  /** Whether its starter's event loop waits for it, where no handle of Node tells. */
+  readonly hasRef?: () => boolean
 }
 
 /** What the children of one scope are marked with, and what is known about them. */
@@ -257,9 +257,14 @@ export function silence({ children }: Birth, except: readonly BornChild[]): void
 
 /** The channel speaks in the constructor, before the spawn: an own `spawn` on this one child adds the variable and is gone. */
 function markAsynchronous(child: ChildProcess): void {
+  const state = birthState()
   const born = beBorn(markAsynchronous)
   if (born === null) return
-  const record: BornChild = { process: child, site: born.site, isStarted: false, isDetached: false, isLate: born.isLate }
+  const { isLate, site } = born
+  const record: BornChild = {
+    ...{ process: child, site, isStarted: false, isDetached: false, isLate },
+    ...(state.startsUnseen && { hasRef: watchRef(child) }),
+  }
   note(born.birth.children, record)
   const { mark } = born
   const raw = child as unknown as { spawn(options: RawSpawnOptions): unknown }
@@ -271,7 +276,7 @@ function markAsynchronous(child: ChildProcess): void {
     if (Array.isArray(pairs)) {
       const at = pairs.findIndex((pair) => pair.startsWith(`${VARIABLE}=`))
       if (at < 0) pairs.push(`${VARIABLE}=${mark}`)
-      else if (pairs[at] === `${VARIABLE}=${birthState().inherited}`) pairs[at] = `${VARIABLE}=${mark}`
+      else if (pairs[at] === `${VARIABLE}=${state.inherited}`) pairs[at] = `${VARIABLE}=${mark}`
     }
     return raw.spawn(options)
   }

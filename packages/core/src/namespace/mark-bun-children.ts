@@ -1,4 +1,5 @@
-import { type BornChild, beBorn, environmentWith, note } from './birth.js'
+import { beBorn, environmentWith, note } from './birth.js'
+import { watchRef } from './watch-ref.js'
 
 interface SpawnOptions {
   readonly detached?: boolean
@@ -34,8 +35,9 @@ export function markBunChildren(bun: BunSpawner): void {
     const born = beBorn(marked)
     const child = spawn(...withMark(args, born?.mark ?? null))
     if (born === null) return child
+    const { isLate, site } = born
     const isDetached = optionsOf(args)?.detached === true
-    note(born.birth.children, { process: asChild(child), site: born.site, isStarted: true, isDetached, isLate: born.isLate })
+    note(born.birth.children, { process: child, site, isStarted: true, isDetached, isLate, hasRef: watchRef(child) })
     return child
   })
 }
@@ -54,28 +56,4 @@ function withMark(args: SpawnArguments, mark: string | null): SpawnArguments {
   if (mark === null || (options !== undefined && typeof options !== 'object')) return args
   const marked = { ...options, env: environmentWith(mark, options?.env ?? process.env) }
   return Array.isArray(args[0]) ? [args[0], marked] : [marked]
-}
-
-/** Bun does not tell whether the event loop waits for a child: its own two functions are listened to. */
-function asChild(child: Subprocess): BornChild['process'] {
-  let isWaitedFor = true
-  const { ref, unref } = child
-  child.ref = () => {
-    isWaitedFor = true
-    ref.call(child)
-  }
-  child.unref = () => {
-    isWaitedFor = false
-    unref.call(child)
-  }
-  return {
-    pid: child.pid,
-    get exitCode() {
-      return child.exitCode
-    },
-    get signalCode() {
-      return child.signalCode
-    },
-    _handle: { hasRef: () => isWaitedFor },
-  }
 }
