@@ -32,8 +32,8 @@ const rooms = [
 ]
 
 /** Files that a worker loads before anything was started: Node's built-ins and each other only. */
-const lightEntries = ['core/src/namespace/birth.ts', 'core/src/namespace/new-file-id.ts']
-const lightImports = ['./namespace-id.js', './new-file-id.js']
+const lightEntries = ['birth', 'mark-bun-children', 'new-file-id', 'watch-ref'].map((name) => `core/src/namespace/${name}.ts`)
+const lightImports = ['./birth.js', './mark-bun-children.js', './namespace-id.js', './new-file-id.js', './watch-ref.js']
 
 const broken = []
 for (const name of Object.keys(packages)) {

@@ -1,6 +1,6 @@
-// Runs the contract with the packed tarballs on every supported runner, each installed as a user would, and on the Node that it needs.
-// `--only vitest-5` takes the cells whose names begin so, `--tests leaks,owned` some of the contract, and `--write` puts the table of what
-// was tested into docs/compatibility.md.
+// Runs the contract with the packed tarballs on every supported runner, each installed as a user would, and in the runtime that it needs.
+// `--only vitest-5` takes the cells whose names begin so, as `vitest-5.1.2-bun-1.4.5` does, `--tests leaks,owned` some of the contract, and
+// `--write` puts what was tested into the table of docs/compatibility.md: rows of cells that did not run stay as they are.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -25,9 +25,27 @@ const cells = [
   { runner: 'jest', version: '29.7.0', node: '24.22.3', isShort: true },
   { runner: 'jest', version: '30.5.2', node: '22.23.5', isShort: true },
   { runner: 'jest', version: '30.5.2', node: '26.12.1', isShort: true },
+  // Other runtimes, with what holds there: docs/compatibility.md says why the rest does not.
+  { runner: 'vitest', version: '4.1.12', vite: '7', bun: '1.4.5' },
+  { runner: 'vitest', version: '5.1.2', bun: '1.4.5' },
+  { runner: 'vitest', version: '4.1.12', vite: '7', deno: '2.9.6' },
+  { runner: 'vitest', version: '5.1.2', deno: '2.9.6' },
 ]
 
-// What happens when a run is killed is the supervisor's, and the same under each of them.
+/** Where each runtime comes from: the package for this platform that holds nothing else. */
+const { arch, platform } = process
+const runtimes = {
+  node: { title: 'Node', from: `node-${platform}-${arch}`, binary: 'bin/node' },
+  bun: { title: 'Bun', from: `@oven/bun-${platform}-${arch === 'arm64' ? 'aarch64' : arch}`, binary: 'bin/bun' },
+  deno: {
+    title: 'Deno',
+    from: `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}`,
+    binary: 'deno',
+    args: 'run -A',
+  },
+}
+
+// What happens when a run is killed is the supervisor's, and the same under each version of Node.
 const names = [
   'captured',
   'configuration',
@@ -51,33 +69,58 @@ const names = [
 const { values: only } = parseArgs({
   options: { only: { type: 'string', default: '' }, tests: { type: 'string' }, write: { type: 'boolean' } },
 })
+if (only.write && only.tests !== undefined)
+  throw new Error('The table says what was tested of the contract: --write takes no --tests.')
 const short = ['leak-kinds', 'no-false-reds', 'owned']
-const contractOf = (isShort) =>
-  (only.tests?.split(',') ?? (isShort ? short : names)).map((name) => `test/contract/${name}.test.ts`)
+const elsewhere = ['captured', 'killed', 'leak-kinds', 'leaks', 'no-false-reds', 'owned', 'started']
+const isElsewhere = ({ bun, deno }) => (bun ?? deno) !== undefined
+const isPart = (cell) => cell.isShort === true || isElsewhere(cell)
+const contractOf = (cell) =>
+  (only.tests?.split(',') ?? (isElsewhere(cell) ? elsewhere : cell.isShort ? short : names)).map(
+    (name) => `test/contract/${name}.test.ts`,
+  )
 
 const tarballs = pack()
-const chosen = cells.filter(({ node, runner, version }) => `${runner}-${version}-${node ?? ''}`.startsWith(only.only))
-const results = chosen.map((cell) => ({ ...cell, isGreen: runCell(cell) }))
+const chosen = cells.filter((cell) => nameOf(cell).startsWith(only.only))
+const results = chosen.map((cell) => ({ cell, isGreen: runCell(cell) }))
 console.log('')
-for (const { isGreen, node, runner, version } of results) {
-  console.log(`${isGreen ? 'passed' : 'FAILED'}  ${runner} ${version} on Node ${node ?? process.versions.node}`)
+for (const { cell, isGreen } of results) {
+  console.log(`${isGreen ? 'passed' : 'FAILED'}  ${cell.runner} ${cell.version} on ${titleOf(cell)}`)
 }
 if (only.write) writeTable(results)
 process.exitCode = results.every(({ isGreen }) => isGreen) ? 0 : 1
 
-function runCell({ isShort = false, node, pattern, runner, version, vite }) {
-  console.log(`\n── ${runner} ${version} on Node ${node ?? process.versions.node}`)
+/** The runtime of a cell, and its version: this Node unless it says another. */
+function runtimeOf(cell) {
+  const kind = Object.keys(runtimes).find((each) => cell[each] !== undefined) ?? 'node'
+  return { kind, version: cell[kind] ?? process.versions.node }
+}
+
+function nameOf(cell) {
+  const { kind, version } = runtimeOf(cell)
+  return `${cell.runner}-${cell.version}-${kind === 'node' ? '' : `${kind}-`}${version}`
+}
+
+function titleOf(cell) {
+  const { kind, version } = runtimeOf(cell)
+  return `${runtimes[kind].title} ${version}`
+}
+
+function runCell(cell) {
+  const { pattern, runner, version, vite } = cell
+  console.log(`\n── ${runner} ${version} on ${titleOf(cell)}`)
   const home = join(work, `${runner}-${version}`)
   rmSync(home, { recursive: true, force: true })
   mkdirSync(home, { recursive: true })
   writeFileSync(join(home, 'package.json'), '{ "private": true }')
   const own = tarballs.filter((path) => new RegExp(`custody-(runtime|core|${runner})-`).test(path))
   const tools = [`${runner}@${version}`, ...(vite ? [`vite@${vite}`] : [])]
-  if (runner === 'vitest' && !isShort) tools.push(`@vitest/ui@${version}`, ...['happy-dom', 'jsdom'].map(asHere))
+  if (runner === 'vitest' && !isPart(cell)) tools.push(`@vitest/ui@${version}`, ...['happy-dom', 'jsdom'].map(asHere))
   run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...own, ...tools], home)
+  const { kind } = runtimeOf(cell)
   const { status } = spawnSync(
     'npx',
-    ['--no-install', 'vitest', 'run', ...contractOf(isShort), ...(pattern ? ['--testNamePattern', pattern] : [])],
+    ['--no-install', 'vitest', 'run', ...contractOf(cell), ...(pattern ? ['--testNamePattern', pattern] : [])],
     {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
@@ -85,7 +128,8 @@ function runCell({ isShort = false, node, pattern, runner, version, vite }) {
         ...process.env,
         CUSTODY_CONTRACT_HOME: home,
         CUSTODY_CONTRACT_RUNNERS: runner,
-        ...(node && { CUSTODY_CONTRACT_NODE: binaryOf(node) }),
+        ...(cell[kind] && { CUSTODY_CONTRACT_NODE: binaryOf(kind, cell[kind]) }),
+        ...(runtimes[kind].args && { CUSTODY_CONTRACT_NODE_ARGS: runtimes[kind].args }),
       },
     },
   )
@@ -98,19 +142,16 @@ function asHere(name) {
   return `${name}@${devDependencies[name]}`
 }
 
-/** The binary of another Node, from the package that holds nothing else. */
-function binaryOf(version) {
-  const directory = join(work, `node-${version}`)
-  const binary = join(directory, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin/node')
-  if (existsSync(binary)) return binary
+/** The binary of another runtime. */
+function binaryOf(kind, version) {
+  const { binary, from } = runtimes[kind]
+  const directory = join(work, `${kind}-${version}`)
+  const path = join(directory, 'node_modules', from, binary)
+  if (existsSync(path)) return path
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'package.json'), '{ "private": true }')
-  run(
-    'npm',
-    ['install', '--no-audit', '--no-fund', '--ignore-scripts', `node-${process.platform}-${process.arch}@${version}`],
-    directory,
-  )
-  return binary
+  run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', `${from}@${version}`], directory)
+  return path
 }
 
 function run(command, args, cwd) {
@@ -118,19 +159,31 @@ function run(command, args, cwd) {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} exited with code ${status}`)
 }
 
-/** Puts what was tested between the marks of the page. */
+/** Puts what was tested between the marks of the page, a row for each cell. */
 function writeTable(results) {
   const path = join(root, 'docs/compatibility.md')
-  const rows = results.map(({ isGreen, isShort, node, runner, version }) => {
-    const name = runner === 'vitest' ? 'Vitest' : 'Jest'
-    return [`${name} ${version}`, node ?? process.versions.node, isShort ? 'a part' : 'all', isGreen ? 'green' : 'RED']
+  const marked = /(<!-- cells -->\n)([\s\S]*?)(\n<!-- \/cells -->)/
+  const page = readFileSync(path, 'utf8')
+  const before = marked
+    .exec(page)[2]
+    .split('\n')
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((text) => text.trim()),
+    )
+  const rows = cells.flatMap((cell) => {
+    const key = [`${cell.runner === 'vitest' ? 'Vitest' : 'Jest'} ${cell.version}`, titleOf(cell)]
+    const result = results.find((each) => each.cell === cell)
+    if (result !== undefined) return [[...key, isPart(cell) ? 'a part' : 'all', result.isGreen ? 'green' : 'RED']]
+    return before.filter(([runner, runtime]) => runner === key[0] && runtime === key[1])
   })
-  const table = [['runner', 'Node', 'of the contract', 'result'], ['---', '---', '---', '---'], ...rows]
-  const text = table.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-  const page = readFileSync(path, 'utf8').replace(
-    /(<!-- cells -->\n)[\s\S]*?(\n<!-- \/cells -->)/,
-    (_, from, to) => `${from}\n${text}\n${to}`,
+  const table = [['runner', 'runs in', 'of the contract', 'result'], ['---', '---', '---', '---'], ...rows]
+  const text = table.map((row) => `| ${row.join(' | ')} |`).join('\n')
+  writeFileSync(
+    path,
+    page.replace(marked, (_, from, _rows, to) => `${from}\n${text}\n${to}`),
   )
-  writeFileSync(path, page)
   run('npx', ['--no-install', 'biome', 'format', '--write', path], root)
 }

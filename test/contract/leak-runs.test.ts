@@ -54,7 +54,7 @@ describeRunners('a helper of a worker', (runner) => {
         test('starts one that leaves with it', () => {
           const helper = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
           helper.unref()
-          helper.stdin.unref()
+          helper.stdin.unref?.()
           note('leaving', helper.pid)
         })`,
       other: `test('is green', () => {})`,

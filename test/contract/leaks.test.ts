@@ -36,7 +36,8 @@ describeRunners('a process that a test leaves', (runner) => {
           // cat ends when nobody can write to it any more.
           const helper = spawn('cat', { stdio: ['pipe', 'ignore', 'ignore'] })
           helper.unref()
-          helper.stdin.unref()
+          // Bun's has none.
+          helper.stdin.unref?.()
         })
         test('starts a runtime', () => custody.start({ name: 'api', command: ['node', ...stay] }))
         describe('inside', () => {

@@ -21,6 +21,9 @@ export const runners: readonly RunnerName[] = (process.env['CUSTODY_CONTRACT_RUN
 const repository = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const home = process.env['CUSTODY_CONTRACT_HOME'] ?? repository
 const node = process.env['CUSTODY_CONTRACT_NODE'] ?? process.execPath
+/** What the runner runs in: another runtime than Node may need words of its own before the program. */
+const nodeArgs = process.env['CUSTODY_CONTRACT_NODE_ARGS']?.split(' ') ?? []
+const runtime: readonly [string, ...string[]] = [node, ...nodeArgs]
 
 export interface Suite {
   /** Test files by name, without their ending: the body of each, for both runners. */
@@ -118,7 +121,8 @@ export async function runInProject(
   { base, directory }: Pick<SuiteResult, 'base' | 'directory'>,
   args: readonly string[],
 ): Promise<{ exitCode: number | undefined; output: string }> {
-  const { all: output, exitCode } = await execa(node, [binaryOf(runner), ...args], {
+  const [file, ...before] = runtime
+  const { all: output, exitCode } = await execa(file, [...before, binaryOf(runner), ...args], {
     ...{ cwd: directory, env: { ...cleanEnvironment(), TMPDIR: base }, extendEnv: false },
     ...{ reject: false, all: true, stdin: 'ignore' },
   })
@@ -140,7 +144,7 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => Promi
   const release = join(base, 'release')
   const [file, ...args] = [
     ...(suite.wrapper ?? []),
-    node,
+    ...runtime,
     ...commands[runner](suite.isWatched ?? false),
     ...(suite.args ?? []),
   ] as [string]
@@ -274,14 +278,15 @@ const programs = join(repository, 'test/programs')
 
 /**
  * What the body of a test file finds: the runner's functions, a few built-ins, `leave`, which runs a command that leaves a daemon, and
- * `note`, which tells the onlooker something.
+ * `note`, which tells the onlooker something. A command that has left a daemon by `fork` does not end under Deno: there Node runs it.
  */
 const shared = `
 const programs = ${JSON.stringify(programs)}
 const command = (...args) => [path.join(programs, 'left-by-a-command.js'), ...args]
-const leave = async (...args) => Number((await custody.exec(process.execPath, command(...args))).stdout)
+const node = ${JSON.stringify(nodeArgs.length > 0 ? process.execPath : node)}
+const leave = async (...args) => Number((await custody.exec(node, command(...args))).stdout)
 const inHome = (home) => ({ encoding: 'utf8', env: { ...process.env, HOME: home } })
-const leaveIn = (home, ...args) => Number(execFileSync(process.execPath, command(...args), inHome(home)))
+const leaveIn = (home, ...args) => Number(execFileSync(node, command(...args), inHome(home)))
 const newHome = () => fs.mkdtempSync(path.join(os.tmpdir(), 'home-'))
 const note = (name, value) => fs.appendFileSync('notes.jsonl', JSON.stringify([name, value]) + '\\n')
 // A zombie has none.

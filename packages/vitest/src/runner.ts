@@ -12,6 +12,7 @@ import type { RunnerTestCase, RunnerTestFile, RunnerTestSuite } from 'vitest'
 import * as vitest from 'vitest'
 import { loadBaseRunner, type RunnerClass, type RunnerHooks } from './base-runner.js'
 import { checkHooks, isKnown } from './check-hooks.js'
+import { leavesTraces, tellUntraced } from './check-runtime.js'
 import { offerTest } from './custody-test.js'
 import { placeFixtures } from './fixtures.js'
 import { HeldUpdates } from './held-updates.js'
@@ -51,7 +52,10 @@ class CustodyRunner extends Base {
     files.open(file)
     const collect = () => super.onCollectStart?.(file)
     const seen = { onTaskUpdate: holders.get(this)?.isHooked === true, onAfterRunTask: recounts.has(this) }
-    return isKnown(seen) ? collect() : checkHooks(seen, run).then(collect)
+    if (isKnown(seen) && leavesTraces) return collect()
+    return checkHooks(seen, run)
+      .then(() => (leavesTraces ? undefined : tellUntraced(run)))
+      .then(collect)
   }
 
   override onBeforeRunSuite(suite: RunnerTestSuite): unknown {

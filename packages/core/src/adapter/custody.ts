@@ -119,7 +119,8 @@ export const custody: Custody = {
 function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
   // Scope and environment are taken before the first await: afterwards the test may be over. Errors lead to the line of the call, not to ours.
   const act = <T>(verb: keyof ScopeMembers, body: (scope: Scope, call: CallPlace) => Promise<T>): Promise<T> => {
-    const site = captureSite(members[verb])
+    // Not below the member: it calls this one last, and Bun keeps no frame of it.
+    const site = captureSite(act)
     const begin = async (): Promise<T> => {
       let scope: Scope | null = null
       try {

@@ -9,7 +9,11 @@ import { findLeft } from './find-left.js'
 const file = () => `${newRunId(null)}.f1`
 
 /** Starts a child in a namespace, which says when it is up; it has exited when the test has finished. */
-async function bear(namespace: string, script: string, changes: Partial<BornChild> = {}): Promise<BornChild> {
+async function bear(
+  namespace: string,
+  script: string,
+  changes: Partial<BornChild> = {},
+): Promise<BornChild & { readonly process: ChildProcess }> {
   const child: ChildProcess = spawn('sh', ['-c', script], {
     env: { PATH: process.env['PATH'], CUSTODY_NAMESPACE: `${namespace}:/run/x` },
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -20,7 +24,7 @@ async function bear(namespace: string, script: string, changes: Partial<BornChil
     await exited
   })
   await once(child.stdout as NodeJS.ReadableStream, 'data')
-  return { process: child, site: { stack: 'here' }, isStarted: true, isDetached: false, isLate: false, ...changes }
+  return { site: { stack: 'here' }, isStarted: true, isDetached: false, isLate: false, ...changes, process: child }
 }
 
 test('finds a child that is alive, with the line that started it, and none that has exited', async () => {

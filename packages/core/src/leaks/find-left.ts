@@ -81,7 +81,8 @@ function isOptedOut(pid: number): boolean {
 }
 
 /** Whether its starter's event loop waits for it. */
-function isWaitedFor({ process }: BornChild): boolean {
+function isWaitedFor({ hasRef, process }: BornChild): boolean {
+  if (hasRef !== undefined) return hasRef()
   const { _handle: handle } = process as unknown as { _handle?: { hasRef?(): boolean } | null }
   return handle?.hasRef?.() !== false
 }

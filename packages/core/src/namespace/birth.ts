@@ -4,17 +4,23 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import childProcess, { type ChildProcess } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
 import { syncBuiltinESMExports } from 'node:module'
+import { type BunSpawner, markBunChildren } from './mark-bun-children.js'
 import type { NamespaceId } from './namespace-id.js'
 import { newFileId } from './new-file-id.js'
+import { watchRef } from './watch-ref.js'
 
 /** The place of one spawn in the source: an object with the stack of that moment, which V8 formats only when it is read. */
 export interface SpawnSite {
   readonly stack?: string
 }
 
+/** What is asked of a child: Bun's own have the first three. */
+export type Child = Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'> &
+  Partial<Pick<ChildProcess, 'stdio' | 'removeAllListeners'>>
+
 /** A process that this thread has started, and that announced itself: what `spawnSync` and its like start has ended by then. */
 export interface BornChild {
-  readonly process: ChildProcess
+  readonly process: Child
   readonly site: SpawnSite
   /** Whether it was started at all: a test may make such an object for itself, and give it any number. */
   isStarted: boolean
@@ -22,6 +28,8 @@ export interface BornChild {
   isDetached: boolean
   /** Whether it was started by code of a test that had ended by then. */
   readonly isLate: boolean
+  /** Whether its starter's event loop waits for it, where no handle of Node tells. */
+  readonly hasRef?: () => boolean
 }
 
 /** What the children of one scope are marked with, and what is known about them. */
@@ -71,8 +79,13 @@ export interface BirthState {
   file: Cell | null
   /** The run's directory, which children are told; null where nothing is marked. */
   runDirectory: string | null
-  /** What this process itself was marked with: its children inherit it and get their own instead. */
-  readonly inherited: string | undefined
+  /** What the environment of this process is marked with: its children inherit it and get their own instead. */
+  inherited: string | undefined
+  /**
+   * Whether some processes are started here without a word: commands of Bun's shell, and what Deno starts by `Deno.Command`, or by a named
+   * import of `spawnSync` and its like.
+   */
+  readonly startsUnseen: boolean
   isMarking: boolean
   /** Who is to know of a process that code of a test starts when the test has ended. */
   onStray: ((birth: Birth, site: SpawnSite) => void) | null
@@ -99,6 +112,7 @@ export function birthState(): BirthState {
     file: null,
     runDirectory: null,
     inherited: process.env[VARIABLE],
+    startsUnseen: 'bun' in process.versions || 'deno' in process.versions,
     isMarking: false,
     onStray: null,
     setup: null,
@@ -118,7 +132,16 @@ export function enterFile(run: NamespaceId): Cell {
   state.file = cell
   state.sequential = null
   state.loose = null
+  if (state.startsUnseen && state.runDirectory !== null) markUnseen(cell.birth, state.runDirectory)
   return cell
+}
+
+/** Has whatever is started without a word inherit the file's mark; so the file has to look, even if nothing was announced. */
+function markUnseen(birth: Birth, runDirectory: string): void {
+  const state = birthState()
+  state.inherited = `${birth.id}:${runDirectory}`
+  process.env[VARIABLE] = state.inherited
+  birth.spawned++
 }
 
 /**
@@ -173,11 +196,13 @@ function contextOf(cell: Cell): object {
   return context
 }
 
-/** Puts the current namespace into the environment of each process that this thread starts. Once per thread; `process.env` stays as it is. */
+/** Puts the current namespace into the environment of each process that this thread starts. Once per thread; Node's `process.env` stays as it is. */
 export function markChildren(): void {
   const state = birthState()
   if (state.isMarking) return
   state.isMarking = true
+  const { Bun: bun } = globalThis as { Bun?: BunSpawner }
+  if (bun !== undefined) return markBunChildren(bun)
   subscribe('child_process', (message) => markAsynchronous((message as { process: ChildProcess }).process))
   // The channel does not announce these three.
   childProcess.spawnSync = markSynchronous(childProcess.spawnSync, true)
@@ -203,7 +228,7 @@ interface RawSpawnOptions {
 }
 
 /** Those that have exited are forgotten now and then: a file may start thousands. */
-function note(children: BornChild[], child: BornChild): void {
+export function note(children: BornChild[], child: BornChild): void {
   if (children.length >= MAX_SITES && children.length % MAX_SITES === 0) {
     children.splice(0, children.length, ...children.filter((each) => mayBeAlive(each.process)))
   }
@@ -211,7 +236,7 @@ function note(children: BornChild[], child: BornChild): void {
 }
 
 /** Whether a child has been started, and has not exited as far as Node knows. */
-export function mayBeAlive({ exitCode, pid, signalCode }: ChildProcess): boolean {
+export function mayBeAlive({ exitCode, pid, signalCode }: Child): boolean {
   return pid !== undefined && exitCode === null && signalCode === null
 }
 
@@ -225,16 +250,21 @@ export function silence({ children }: Birth, except: readonly BornChild[]): void
     if (!mayBeAlive(process) || except.includes(child)) continue
     for (const emitter of [process, ...(process.stdio ?? [])]) {
       // An error that nobody listens to would end this process.
-      emitter?.removeAllListeners().on('error', () => {})
+      emitter?.removeAllListeners?.().on('error', () => {})
     }
   }
 }
 
 /** The channel speaks in the constructor, before the spawn: an own `spawn` on this one child adds the variable and is gone. */
 function markAsynchronous(child: ChildProcess): void {
+  const state = birthState()
   const born = beBorn(markAsynchronous)
   if (born === null) return
-  const record: BornChild = { process: child, site: born.site, isStarted: false, isDetached: false, isLate: born.isLate }
+  const { isLate, site } = born
+  const record: BornChild = {
+    ...{ process: child, site, isStarted: false, isDetached: false, isLate },
+    ...(state.startsUnseen && { hasRef: watchRef(child) }),
+  }
   note(born.birth.children, record)
   const { mark } = born
   const raw = child as unknown as { spawn(options: RawSpawnOptions): unknown }
@@ -246,7 +276,7 @@ function markAsynchronous(child: ChildProcess): void {
     if (Array.isArray(pairs)) {
       const at = pairs.findIndex((pair) => pair.startsWith(`${VARIABLE}=`))
       if (at < 0) pairs.push(`${VARIABLE}=${mark}`)
-      else if (pairs[at] === `${VARIABLE}=${birthState().inherited}`) pairs[at] = `${VARIABLE}=${mark}`
+      else if (pairs[at] === `${VARIABLE}=${state.inherited}`) pairs[at] = `${VARIABLE}=${mark}`
     }
     return raw.spawn(options)
   }
@@ -270,19 +300,24 @@ function withMark(args: readonly unknown[], hasArguments: boolean, mark: string)
   const options = args[at]
   if (options !== undefined && options !== null && typeof options !== 'object') return [...args]
   // As Node does, which takes its own for an empty text as well.
-  const given = (options as { env?: NodeJS.ProcessEnv } | null | undefined)?.env || process.env
-  const env: NodeJS.ProcessEnv = {}
-  // Node takes inherited keys too.
-  for (const key in given) env[key] = given[key]
-  if (env[VARIABLE] === undefined || env[VARIABLE] === birthState().inherited) env[VARIABLE] = mark
+  const env = environmentWith(mark, (options as { env?: NodeJS.ProcessEnv } | null | undefined)?.env || process.env)
   const result = [...args]
   while (result.length < at) result.push(undefined)
   result[at] = { ...(options as object | null | undefined), env }
   return result
 }
 
+/** An environment with a mark, if it has none of its own. */
+export function environmentWith(mark: string, given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = {}
+  // Node takes inherited keys too.
+  for (const key in given) env[key] = given[key]
+  if (env[VARIABLE] === undefined || env[VARIABLE] === birthState().inherited) env[VARIABLE] = mark
+  return env
+}
+
 /** What is noted of a birth. */
-interface Born {
+export interface Born {
   readonly birth: Birth
   readonly site: SpawnSite
   readonly isLate: boolean
@@ -291,7 +326,7 @@ interface Born {
 }
 
 /** Notes a birth in the current scope; null where there is none. Must not throw: it runs inside of spawn. */
-function beBorn(below: AnyFunction): Born | null {
+export function beBorn(below: AnyFunction): Born | null {
   const { onStray, ownSpawns, runDirectory, setup } = birthState()
   if (ownSpawns > 0) return null
   const current = currentCell()

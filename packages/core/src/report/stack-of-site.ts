@@ -1,12 +1,13 @@
 import { fileURLToPath, URL } from 'node:url'
 import type { SpawnSite } from '../namespace/birth.js'
 
-/** A stack that leads to the user's own line: without Node's frames, ours, and those of installed packages. Empty when none is left. */
+/** A stack that leads to the user's own line: without the runtime's frames, ours, and those of installed packages. Empty when none is left. */
 export function stackOfSite(site: SpawnSite | undefined): string {
   // A user's Error.prepareStackTrace may have made anything of it.
   const stack: unknown = site?.stack
   if (typeof stack !== 'string') return ''
-  const isUsers = (line: string) => /^\s+at /.test(line) && !/\(?node:|[\\/]node_modules[\\/]/.test(line) && !isOurs(line)
+  const isUsers = (line: string) =>
+    /^\s+at /.test(line) && !/[ (](?:node|ext):|[\\/]node_modules[\\/]/.test(line) && !isOurs(line)
   return stack.split('\n').filter(isUsers).join('\n')
 }
 

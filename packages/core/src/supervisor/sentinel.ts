@@ -6,7 +6,7 @@ import { noteChild } from './orphans.js'
 import type { RunRecord } from './run-record.js'
 
 // Waits for a line or for the end of the pipe, which the kernel closes when the supervisor dies, however it dies.
-const script = 'trap "" TERM INT HUP; read -r word; [ "$word" = done ] || exec "$0" "$1" sweep "$2" "$3"'
+const script = 'trap "" TERM INT HUP; read -r word; [ "$word" = done ] || exec "$0" "$@"'
 
 /** One tiny shell that outlives the supervisor for as long as it takes to clean up after it. */
 export interface Sentinel {
@@ -22,7 +22,7 @@ export interface Sentinel {
  */
 export function postSentinel(program: string, runDirectory: string, run: RunRecord): Sentinel | null {
   if (!runtimePlatform.hasFileModes) return null
-  const shell = spawn('/bin/sh', ['-c', script, process.execPath, program, runDirectory, JSON.stringify(run)], {
+  const shell = spawn('/bin/sh', ['-c', script, ...commandOf(program), 'sweep', runDirectory, JSON.stringify(run)], {
     cwd: '/',
     env: {},
     detached: true,
@@ -41,4 +41,9 @@ export function postSentinel(program: string, runDirectory: string, run: RunReco
     identity: { pid, start: seeStart(pid), boot, pidns, timens },
     dismiss: () => void pipe.write('done\n'),
   }
+}
+
+/** What runs a program in the runtime that this process runs in. A shell knows nothing of Deno's permissions. */
+function commandOf(program: string): string[] {
+  return [process.execPath, ...('deno' in process.versions ? ['run', '--allow-all'] : []), program]
 }
