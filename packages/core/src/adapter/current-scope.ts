@@ -1,5 +1,5 @@
 import { CustodyError } from '@custody/runtime/errors'
-import { currentCell } from '../namespace/birth.js'
+import { currentCell } from '../namespace/cells.js'
 import { assertOpen } from '../scope/assert-open.js'
 import type { Scope } from '../scope/scope.js'
 

@@ -3,7 +3,8 @@ import { CustodyError, isCustodyError } from '@custody/runtime/errors'
 import type { Definition } from '../launch/definition.js'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
 import type { Runtime, Shared } from '../launch/started-runtime.js'
-import { captureSite, type SpawnSite } from '../namespace/birth.js'
+import { captureSite } from '../namespace/be-born.js'
+import type { SpawnSite } from '../namespace/birth-state.js'
 import type { Namespace } from '../namespace/namespace.js'
 import { checkAllowance, checkFileOptions } from '../options/check-allowance.js'
 import type { LeakPolicy, TestAllowance } from '../options/options.js'
@@ -155,7 +156,7 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
           const { exec } = await import('../launch/exec.js')
           const { namespace, run } = scope
           const env = { ...call.env, ...namespace.env, ...options.env }
-          return exec(file, args, { ...options, cwd: resolve(run.root, options.cwd ?? ''), env, signal })
+          return exec(file, args, { ...options, cwd: resolve(run.root, options.cwd ?? ''), env, signal, site: call.site })
         }),
       ),
     runtimes: () =>

@@ -1,4 +1,5 @@
-import { type BornChild, birthState, markChildren, newBirth } from '../namespace/birth.js'
+import { type BornChild, birthState, newBirth } from '../namespace/birth-state.js'
+import { markChildren } from '../namespace/mark-children.js'
 
 /** No run has this id. */
 const EARLY = 'early'

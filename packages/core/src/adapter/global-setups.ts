@@ -7,16 +7,9 @@ import { reasonToAllow } from '../leaks/reason-to-allow.js'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
 import { signatureOf } from '../leaks/signature.js'
 import { waitForExits } from '../leaks/wait-for-exits.js'
-import {
-  type Birth,
-  type BornChild,
-  birthState,
-  type Cell,
-  markChildren,
-  newBirth,
-  runInCell,
-  type SpawnSite,
-} from '../namespace/birth.js'
+import { type Birth, type BornChild, birthState, type Cell, newBirth, type SpawnSite } from '../namespace/birth-state.js'
+import { runInCell } from '../namespace/cells.js'
+import { markChildren } from '../namespace/mark-children.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { RunEvent } from '../report/events.js'
 import { leakError } from '../report/leak-error.js'

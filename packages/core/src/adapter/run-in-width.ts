@@ -1,5 +1,6 @@
 import { CustodyError } from '@custody/runtime/errors'
-import { type Cell, runInCell } from '../namespace/birth.js'
+import type { Cell } from '../namespace/birth-state.js'
+import { runInCell } from '../namespace/cells.js'
 import type { Scope } from '../scope/scope.js'
 
 /** What something belongs to that a test starts for others too. */

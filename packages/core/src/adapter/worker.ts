@@ -6,19 +6,9 @@ export { CustodyError } from '@custody/runtime/errors'
 export type { Definition, DefinitionContext, Width } from '../launch/definition.js'
 export type { ExecOptions, ExecResult } from '../launch/exec.js'
 export type { Runtime, RuntimeExit, RuntimeLog, Shared } from '../launch/started-runtime.js'
-export {
-  type Birth,
-  type BirthState,
-  type BornChild,
-  birthState,
-  type Cell,
-  currentCell,
-  enterCell,
-  enterFile,
-  markChildren,
-  noteCutShort,
-  runInCell,
-} from '../namespace/birth.js'
+export { type Birth, type BirthState, type BornChild, birthState, type Cell } from '../namespace/birth-state.js'
+export { currentCell, enterCell, enterFile, noteCutShort, runInCell } from '../namespace/cells.js'
+export { markChildren } from '../namespace/mark-children.js'
 export type { Namespace } from '../namespace/namespace.js'
 export type { LeakPolicy, TestAllowance } from '../options/options.js'
 export type { Logs, Ready, StartContext, StartSpec } from '../options/start-spec.js'

@@ -11,7 +11,7 @@ import { type ExecOptions, exec } from './exec.js'
 
 const program = (name: string) => fileURLToPath(new URL(`../../../../test/programs/processes/${name}`, import.meta.url))
 const run = (file: string, args: readonly string[] = [], options: Partial<Parameters<typeof exec>[2]> = {}) =>
-  exec(file, args, { cwd: '/', env: { PATH: process.env['PATH'] }, ...options })
+  exec(file, args, { cwd: '/', env: { PATH: process.env['PATH'] }, site: {}, ...options })
 const shell = (line: string, options?: ExecOptions) => run('sh', ['-c', line], options as Partial<Parameters<typeof exec>[2]>)
 
 test('gives output, code and time of a command', async () => {

@@ -1,4 +1,6 @@
 import { CustodyError, clock } from '@custody/runtime/internals'
+import { spawnedBy } from '../namespace/be-born.js'
+import type { SpawnSite } from '../namespace/birth-state.js'
 import { OutputCollector } from './output-collector.js'
 import { withNodesAbort } from './with-nodes-abort.js'
 
@@ -27,6 +29,15 @@ export interface ExecResult {
   readonly durationMs: number
 }
 
+/** Where a command runs, and for whom. */
+interface ExecContext {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The call, which what it leaves behind is told by. */
+  readonly site: SpawnSite
+  readonly signal?: AbortSignal
+}
+
 /** Time between TERM and KILL for a command that ran out of time, in milliseconds. */
 const FORCE_AFTER_MS = 1_000
 
@@ -39,9 +50,9 @@ const FORCE_AFTER_MS = 1_000
 export async function exec(
   file: string,
   args: readonly string[],
-  options: ExecOptions & { cwd: string; env: Readonly<Record<string, string | undefined>>; signal?: AbortSignal },
+  options: Omit<ExecOptions, 'cwd' | 'env'> & ExecContext,
 ): Promise<ExecResult> {
-  const { cwd, env, input, reject = true, timeout = 0 } = options
+  const { cwd, env, input, reject = true, site, timeout = 0 } = options
   const begun = clock.now()
   // Most tests run no command: it is loaded with the first that does.
   const { execa } = await import('execa')
@@ -56,7 +67,7 @@ export async function exec(
     cleanup: true,
     ...(input === undefined ? ({ stdin: 'ignore' } as const) : { input }),
   } as const
-  const subprocess = withNodesAbort(() => execa(file, [...args], execaOptions))
+  const subprocess = spawnedBy(site, () => withNodesAbort(() => execa(file, [...args], execaOptions)))
   // Its promise never rejects, and waits for the end of the output, which a daemon may hold for ever.
   const output = new OutputCollector(subprocess.stdout, subprocess.stderr)
 

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { ownIdentity } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
-import type { BornChild } from '../namespace/birth.js'
+import type { BornChild } from '../namespace/birth-state.js'
 import { newRunId } from '../namespace/namespace-id.js'
 import { findLeft } from './find-left.js'
 

@@ -1,6 +1,7 @@
 import type { Identity } from '@custody/runtime'
 import { isInScope, NAMESPACE_VARIABLE, ownIdentity, seeStart } from '@custody/runtime/internals'
-import { type Birth, type BornChild, mayBeAlive, type SpawnSite } from '../namespace/birth.js'
+import type { Birth, BornChild, SpawnSite } from '../namespace/birth-state.js'
+import { mayBeAlive } from '../namespace/born-children.js'
 import { isOfRuntime, type NamespaceId } from '../namespace/namespace-id.js'
 import { platform } from '../platform/index.js'
 import { sinceOf } from '../tree/birthmark.js'

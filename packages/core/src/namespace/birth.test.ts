@@ -3,9 +3,11 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 // The marker changes the thread that it is loaded in, so each question has a process of its own.
-const birth = fileURLToPath(new URL('../../dist/namespace/birth.js', import.meta.url))
+const built = (name: string) => JSON.stringify(fileURLToPath(new URL(`../../dist/namespace/${name}.js`, import.meta.url)))
 const preamble = `
-import { birthState, enterFile, markChildren, newBirth, runInCell } from ${JSON.stringify(birth)}
+import { birthState, newBirth } from ${built('birth-state')}
+import { enterFile, runInCell } from ${built('cells')}
+import { markChildren } from ${built('mark-children')}
 import childProcess, { exec, execFile, execFileSync, execSync, fork, spawn, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
 const state = birthState()

@@ -1,4 +1,6 @@
-import { beBorn, environmentWith, note } from './birth.js'
+import { beBorn } from './be-born.js'
+import { note } from './born-children.js'
+import { environmentWith } from './environment-with.js'
 import { watchRef } from './watch-ref.js'
 
 interface SpawnOptions {

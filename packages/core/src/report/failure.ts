@@ -1,5 +1,5 @@
 import { CustodyError } from '@custody/runtime/internals'
-import type { SpawnSite } from '../namespace/birth.js'
+import type { SpawnSite } from '../namespace/birth-state.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Evidence } from '../provenance/evidence.js'
 import type { Judgement } from '../provenance/judge.js'

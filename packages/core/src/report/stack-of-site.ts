@@ -1,5 +1,5 @@
 import { fileURLToPath, URL } from 'node:url'
-import type { SpawnSite } from '../namespace/birth.js'
+import type { SpawnSite } from '../namespace/birth-state.js'
 
 /** A stack that leads to the user's own line: without the runtime's frames, ours, and those of installed packages. Empty when none is left. */
 export function stackOfSite(site: SpawnSite | undefined): string {

@@ -1,4 +1,4 @@
-import type { SpawnSite } from '../namespace/birth.js'
+import type { SpawnSite } from '../namespace/birth-state.js'
 
 /** Who has started something: a test, a file, or the run. */
 export interface Starter {

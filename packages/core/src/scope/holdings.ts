@@ -1,4 +1,4 @@
-import type { SpawnSite } from '../namespace/birth.js'
+import type { SpawnSite } from '../namespace/birth-state.js'
 import type { TestAllowance } from '../options/options.js'
 import type { Scope } from './scope.js'
 

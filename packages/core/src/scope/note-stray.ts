@@ -1,4 +1,4 @@
-import type { SpawnSite } from '../namespace/birth.js'
+import type { SpawnSite } from '../namespace/birth-state.js'
 import { writeEvents } from '../report/events.js'
 import { stackOfSite } from '../report/stack-of-site.js'
 import { leakPolicyOf } from './leak-policy.js'

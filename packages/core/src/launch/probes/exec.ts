@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { unnoted } from '../../namespace/birth.js'
+import { unnoted } from '../../namespace/be-born.js'
 import { type Probe, retry } from './probe.js'
 
 /** Holds when a command exits with 0. It runs in the runtime's directory and environment. */

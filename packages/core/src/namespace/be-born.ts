@@ -1,0 +1,65 @@
+import { type Birth, birthState, type SpawnSite } from './birth-state.js'
+import { currentCell } from './cells.js'
+
+/** How many places of one scope are kept. */
+const MAX_SITES = 32
+
+// biome-ignore lint/suspicious/noExplicitAny: functions of any type are wrapped, and their arguments passed on as they are
+export type AnyFunction = (...args: any[]) => any
+
+/** What is noted of a birth. */
+export interface Born {
+  readonly birth: Birth
+  readonly site: SpawnSite
+  readonly isLate: boolean
+  /** Null where children are not marked. */
+  readonly mark: string | null
+}
+
+/** Notes a birth in the current scope; null where there is none. Must not throw: it runs inside of spawn. */
+export function beBorn(below: AnyFunction): Born | null {
+  const { callSite, onStray, ownSpawns, runDirectory, setup } = birthState()
+  if (ownSpawns > 0) return null
+  const current = currentCell()
+  if (current === null && setup === null) return null
+  const site = callSite ?? captureSite(below)
+  const cell = current ?? (setup?.accepts(site) ? setup.cell : null)
+  if (cell === null) return null
+  const { birth, isOver } = cell
+  for (let each: Birth | null = birth; each !== null; each = each.above) each.spawned++
+  if (isOver) onStray?.(birth, site)
+  if (birth.sites.length < MAX_SITES) birth.sites.push(site)
+  return { birth, site, isLate: isOver, mark: runDirectory === null ? null : `${birth.id}:${runDirectory}` }
+}
+
+/** The place that called `below`. */
+export function captureSite(below: AnyFunction): SpawnSite {
+  const site: SpawnSite = {}
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 30
+  Error.captureStackTrace(site, below)
+  Error.stackTraceLimit = limit
+  return site
+}
+
+/** Starts a process on behalf of a call, which is noted as the place that started it. */
+export function spawnedBy<T>(site: SpawnSite, spawn: () => T): T {
+  const state = birthState()
+  state.callSite = site
+  try {
+    return spawn()
+  } finally {
+    state.callSite = null
+  }
+}
+
+/** Starts a process that is Custody's own, such as a probe: it is not noted as a test's. */
+export function unnoted<T>(spawn: () => T): T {
+  const state = birthState()
+  state.ownSpawns++
+  try {
+    return spawn()
+  } finally {
+    state.ownSpawns--
+  }
+}
