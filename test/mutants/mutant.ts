@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -46,22 +47,13 @@ export function buildMutant(example: string, mutations: readonly Mutation[]): st
     const path = join(modules, '@custody', file)
     if (readFileSync(path, 'utf8').split(remove).length !== 2)
       throw new Error(`${file} does not have exactly one "${remove}": the mutation is out of date.`)
-    // What is run of the core is in its bundles.
-    for (const each of [path, ...bundlesIn(modules)]) {
-      const source = readFileSync(each, 'utf8')
-      if (source.includes(remove)) writeFileSync(each, source.replace(remove, insert))
-    }
+    writeFileSync(path, readFileSync(path, 'utf8').replace(remove, insert))
   }
+  // What runs of the core is in its bundles.
+  if (mutations.length > 0) execFileSync(process.execPath, [join(repository, 'scripts/bundle.mjs'), join(modules, '@custody')])
   const copy = join(root, example)
   cpSync(join(repository, 'examples', example), copy, { recursive: true, filter: (path) => !path.includes('node_modules') })
   return copy
-}
-
-function bundlesIn(modules: string): string[] {
-  const directory = join(modules, '@custody/core/dist/bundle')
-  return readdirSync(directory)
-    .filter((name) => name.endsWith('.js'))
-    .map((name) => join(directory, name))
 }
 
 /** The packages' own dependencies, other than one another. */
