@@ -8,7 +8,7 @@ const plainJest = `testMatch: ['**/*.check.cjs'], transform: {}, rootDir: import
 
 /** The configurations of projects without Custody. */
 const plain: Record<RunnerName, string> = {
-  vitest: `export default { test: { include: ['*.check.mjs'] } }`,
+  vitest: `export default { test: { include: ['*.check.mjs'], testTimeout: 30_000 } }`,
   jest: `export default { ${plainJest} }`,
 }
 
@@ -116,7 +116,7 @@ const looking = `
 const withTeardown: Record<RunnerName, string> = {
   vitest: `
     import { custodyPlugin } from '@custody/vitest/plugin'
-    export default { plugins: [custodyPlugin()], test: { include: ['*.check.mjs'], globalSetup: ['./own-setup.mjs'] } }`,
+    export default { plugins: [custodyPlugin()], test: { include: ['*.check.mjs'], testTimeout: 30_000, globalSetup: ['./own-setup.mjs'] } }`,
   jest: `
     import { withCustody } from '@custody/jest/config'
     export default withCustody({ ${plainJest} globalTeardown: '<rootDir>/own-teardown.cjs' })`,
@@ -147,7 +147,7 @@ describeRunners('a global teardown', (runner) => {
 describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) => {
   describe('with the global setup and a runner of its own', () => {
     const suite = shareSuite(runner, () => ({
-      config: `export default { test: { include: ['*.check.mjs'], globalSetup: ['@custody/vitest/global-setup'], runner: './own-runner.mjs' } }`,
+      config: `export default { test: { include: ['*.check.mjs'], testTimeout: 30_000, globalSetup: ['@custody/vitest/global-setup'], runner: './own-runner.mjs' } }`,
       extras: { 'own-runner.mjs': ownVitestRunner },
       files: { alone: `test('leaves a daemon', async () => { note('pid', await leave('obeying')) })` },
     }))
@@ -170,7 +170,7 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
         const project = (pool) => ({ extends: true, test: { name: pool, pool, env: { POOL: pool } } })
         export default {
           plugins: [custodyPlugin({ report: { json: 'custody.json' } })],
-          test: { include: ['*.check.mjs'], projects: ${JSON.stringify(pools)}.map(project) },
+          test: { include: ['*.check.mjs'], testTimeout: 30_000, projects: ${JSON.stringify(pools)}.map(project) },
         }`,
       files: { pooled: `test('leaves a daemon', async () => { note(process.env.POOL, await leave('obeying')) })` },
     }))
@@ -234,7 +234,7 @@ describe.runIf(runners.includes('vitest'))('a global setup of a project of Vites
     }`
   const projects = (inherits: boolean, first: string) => `
     import { custodyPlugin } from '@custody/vitest/plugin'
-    const project = (name) => ({ extends: ${inherits}, test: { name, include: ['*.check.mjs'], globalSetup: ['./' + name + '.mjs'] } })
+    const project = (name) => ({ extends: ${inherits}, test: { name, include: ['*.check.mjs'], testTimeout: 30_000, globalSetup: ['./' + name + '.mjs'] } })
     export default { plugins: [custodyPlugin()], test: { projects: ['${first}', 'leaving', 'ending'].map(project) } }`
   const extras = {
     'leaving.mjs': leaving,

@@ -179,7 +179,7 @@ exports.teardown = () => new Promise((resolve) => {
   if (runner === 'vitest') {
     const config = `
 import { custodyPlugin } from '@custody/vitest/plugin'
-export default { plugins: [custodyPlugin(${JSON.stringify(options)})], test: { include: ['*.check.mjs'], globalSetup: ['./setup.mjs'] } }`
+export default { plugins: [custodyPlugin(${JSON.stringify(options)})], test: { include: ['*.check.mjs'], testTimeout: 30_000, globalSetup: ['./setup.mjs'] } }`
     const setup = text
       .replaceAll(/const (\{[^}]+\}) = require\(('[^']+')\)/g, 'import $1 from $2')
       .replaceAll(/exports\.(\w+) =/g, 'export const $1 =')
@@ -188,7 +188,7 @@ export default { plugins: [custodyPlugin(${JSON.stringify(options)})], test: { i
   }
   const config = `
 import { withCustody } from '@custody/jest/config'
-export default withCustody({ testMatch: ['**/*.check.cjs'], transform: {}, rootDir: import.meta.dirname,
+export default withCustody({ testMatch: ['**/*.check.cjs'], transform: {}, testTimeout: 30_000, rootDir: import.meta.dirname,
   globalSetup: '<rootDir>/setup.cjs', globalTeardown: '<rootDir>/teardown.cjs' }, ${JSON.stringify(options)})`
   const shared = `globalThis[Symbol.for('setup')] ??= {}`
   return {

@@ -193,7 +193,7 @@ test.runIf(runners.includes('jest'))('what a reporter of Jest starts in the proc
     args: ['-i'],
     config: `
       import { withCustody } from '@custody/jest/config'
-      export default withCustody({ testMatch: ['**/*.check.cjs'], transform: {}, rootDir: import.meta.dirname, reporters: ['default', './reporter.cjs'] })`,
+      export default withCustody({ testMatch: ['**/*.check.cjs'], transform: {}, testTimeout: 30_000, rootDir: import.meta.dirname, reporters: ['default', './reporter.cjs'] })`,
     extras: {
       'reporter.cjs': `
         const { spawn } = require('node:child_process')

@@ -8,7 +8,7 @@ const configs: Record<RunnerName, string> = {
   vitest: `
     import { custodyPlugin } from '@custody/vitest/plugin'
     const project = (name) => ({ extends: true, test: { name, env: { PROJECT: name } } })
-    export default { plugins: [custodyPlugin(${report})], test: { include: ['*.check.mjs'], projects: ['a', 'b'].map(project) } }`,
+    export default { plugins: [custodyPlugin(${report})], test: { include: ['*.check.mjs'], testTimeout: 30_000, projects: ['a', 'b'].map(project) } }`,
   jest: `
     import { withCustody } from '@custody/jest/config'
     const project = (name) => ({
@@ -127,14 +127,14 @@ describe.runIf(runners.includes('vitest')).each([
     extras: {
       'outer/package.json': '{ "name": "outer" }',
       'outer/vitest.config.mjs': `${atProject}
-        const inline = { test: { name: 'inline', include: ['*.check.mjs'] } }
+        const inline = { test: { name: 'inline', include: ['*.check.mjs'], testTimeout: 30_000 } }
         const inherits = { extends: true, test: { name: 'inherits' } }
-        export default { plugins, test: { name: 'outer', include: ['*.check.mjs'], projects: [inline, inherits] } }`,
+        export default { plugins, test: { name: 'outer', include: ['*.check.mjs'], testTimeout: 30_000, projects: [inline, inherits] } }`,
       'outer/a.check.mjs': leakingFile('by directory'),
       'by-file/vitest.config.mjs': `${atProject}
-        export default { plugins, test: { name: 'by-file', include: ['*.check.mjs'], projects: ['./inner'] } }`,
+        export default { plugins, test: { name: 'by-file', include: ['*.check.mjs'], testTimeout: 30_000, projects: ['./inner'] } }`,
       'by-file/b.check.mjs': leakingFile('by file'),
-      'by-file/inner/vitest.config.mjs': `export default { test: { name: 'inner', include: ['*.check.mjs'] } }`,
+      'by-file/inner/vitest.config.mjs': `export default { test: { name: 'inner', include: ['*.check.mjs'], testTimeout: 30_000 } }`,
       'by-file/inner/c.check.mjs': leakingFile('within'),
     },
     files: {},

@@ -143,7 +143,7 @@ describe.runIf(isVitest)('a setup file of Vitest that fails', () => {
     config: `
       import { custodyPlugin } from '@custody/vitest/plugin'
       const options = { report: { json: 'custody.json' }, timeouts: { exitMs: 100 } }
-      export default { plugins: [custodyPlugin(options)], test: { include: ['*.check.mjs'], setupFiles: ['./setup.mjs'] } }`,
+      export default { plugins: [custodyPlugin(options)], test: { include: ['*.check.mjs'], testTimeout: 30_000, setupFiles: ['./setup.mjs'] } }`,
     extras: {
       'setup.mjs': `
         import { spawn } from 'node:child_process'

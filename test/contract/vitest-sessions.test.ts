@@ -40,7 +40,7 @@ describe.runIf(isVitest).concurrent('the user interface of Vitest', () => {
         import { writeFileSync } from 'node:fs'
         import { custodyPlugin } from '@custody/vitest/plugin'
         const tell = { name: 'tell', configureVitest: ({ vitest }) => writeFileSync('token', vitest.config.api.token) }
-        export default { plugins: [custodyPlugin({ report: { json: 'custody.json' }, timeouts: { exitMs: 100 } }), tell], test: { include: ['*.check.mjs'] } }`,
+        export default { plugins: [custodyPlugin({ report: { json: 'custody.json' }, timeouts: { exitMs: 100 } }), tell], test: { include: ['*.check.mjs'], testTimeout: 30_000 } }`,
       files: { page: leaksAndStarts() },
       during: async (running) => {
         const { directory, runner } = running
@@ -135,7 +135,7 @@ describe.runIf(isVitest).concurrent('an editor that runs Vitest', () => {
       import { custodyPlugin } from '@custody/vitest/plugin'
       export default {
         plugins: [custodyPlugin({ report: { json: 'custody.json' }, timeouts: { exitMs: 100 } })],
-        test: { include: ['*.check.mjs'], globalSetup: ['./setup.mjs'] },
+        test: { include: ['*.check.mjs'], testTimeout: 30_000, globalSetup: ['./setup.mjs'] },
       }`
     const setup = `
       import { spawn } from 'node:child_process'
