@@ -28,7 +28,11 @@ export async function joinRun(vitest: Vitest, options: unknown): Promise<Managed
   if (opening === undefined) {
     opening = openRun(options, vitest.config.root).then((run) => {
       const managed: ManagedRun = { run, isWatching: vitest.config.watch, isSettled: true }
-      vitest.onClose(() => closeRun(vitest, managed))
+      const closeOnce = () => closeRun(vitest, managed)
+      vitest.onClose(closeOnce)
+      // Vitest 3 calls none of its hooks when a global teardown throws.
+      const { close } = vitest
+      vitest.close = () => close.call(vitest).finally(closeOnce)
       return managed
     })
     runs().set(vitest, opening)
