@@ -116,6 +116,8 @@ function runCell(cell) {
   const own = tarballs.filter((path) => new RegExp(`custody-(runtime|core|${runner})-`).test(path))
   const tools = [`${runner}@${version}`, ...(vite ? [`vite@${vite}`] : [])]
   if (runner === 'vitest' && !isPart(cell)) tools.push(`@vitest/ui@${version}`, ...['happy-dom', 'jsdom'].map(asHere))
+  // With Vitest 3 it is no package.
+  if (runner === 'vitest' && !isPart(cell) && !version.startsWith('3.')) tools.push(`@vitest/browser-preview@${version}`)
   run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...own, ...tools], home)
   const { kind } = runtimeOf(cell)
   const { status } = spawnSync(

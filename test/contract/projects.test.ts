@@ -157,7 +157,7 @@ describe.runIf(runners.includes('vitest'))('a project of Vitest that runs in a b
     config: `
       import { version } from 'vitest/node'
       ${withPlugin}
-      const provider = version.startsWith('3') ? 'preview' : { name: 'none', options: {}, serverFactory: async () => ({}) }
+      const provider = version.startsWith('3') ? 'preview' : (await import('@vitest/browser-preview')).preview()
       const browser = { enabled: true, provider, instances: [{ browser: 'chromium' }] }
       const page = { test: { name: 'page', include: ['page.check.mjs'], browser } }
       export default { plugins, test: { projects: [page, { test: { name: 'unit', include: ['unit.check.mjs'] } }] } }`,
