@@ -23,6 +23,8 @@ const core = new URL('core/', packages)
 const bundles = new URL('dist/bundle/', core)
 // What a worker loads when a test asks for it.
 const lazy = ['launch/exec', 'scope/inspect', 'scope/start-in-scope']
+/** What workers load: the first two always, the others when a test needs them. */
+const inWorkers = ['adapter/worker', 'namespace/birth', 'scope/in-use', ...lazy]
 const nameOf = (entry) => `${entry.slice(entry.lastIndexOf('/') + 1)}.js`
 const loadLazily = {
   name: 'load-lazily',
@@ -35,7 +37,7 @@ const loadLazily = {
 }
 
 async function bundle(entry, options) {
-  const { outputFiles } = await build({
+  const { metafile, outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(`dist/${entry}.js`, core))],
     bundle: true,
     platform: 'node',
@@ -45,10 +47,19 @@ async function bundle(entry, options) {
     minifySyntax: true,
     minifyWhitespace: true,
     write: false,
+    metafile: true,
     logLevel: 'warning',
     ...options,
   })
+  if (inWorkers.includes(entry)) refuseHeavy(entry, metafile)
   return outputFiles[0].text
+}
+
+function refuseHeavy(entry, { inputs, outputs }) {
+  const imports = Object.values(outputs).flatMap((output) => output.imports)
+  const atOnce = imports.filter(({ kind }) => kind !== 'dynamic-import').map(({ path }) => path)
+  const heavy = [...Object.keys(inputs), ...atOnce].find((path) => /(^|\/)(execa|tmp-promise|zod)(\/|$)/.test(path))
+  if (heavy !== undefined) throw new Error(`A worker must not load ${heavy}, as ${entry} does.`)
 }
 
 const inUse = await bundle('scope/in-use', {
