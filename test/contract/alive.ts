@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Identity } from '@custody/runtime'
 
@@ -13,6 +13,11 @@ export function isAlive({ pid, start }: Pick<Identity, 'pid' | 'start'>): boolea
     if (code === 'ENOENT' || code === 'ESRCH') return false
     throw error
   }
+}
+
+/** Whether a process of this number runs: a zombie has no program. */
+export function hasProgram(pid: unknown): boolean {
+  return existsSync(`/proc/${pid}/exe`)
 }
 
 /** Resolves when the process is gone. A test's own limit bounds it. */

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import type { Locator } from '@custody/runtime'
 import { afterAll, describe, expect, test } from 'vitest'
-import { isAlive } from './alive.js'
+import { hasProgram, isAlive } from './alive.js'
 import { describeRunners, type RunnerName, runners, runSuite, shareSuite } from './run-suite.js'
 
 const plainJest = `testMatch: ['**/*.check.cjs'], transform: {}, rootDir: import.meta.dirname,`
@@ -217,7 +216,8 @@ describeRunners('a server that its own teardown cannot end', (runner) => {
   test('makes the run red, and is gone', () => {
     const { exitCode, notes, output } = suite()
     expect(exitCode, output).toBe(1)
-    expect(existsSync(`/proc/${notes['server']}/exe`)).toBe(false)
+    expect(output).toMatch(new RegExp(`pid ${notes['server']} +sh -c`))
+    expect(hasProgram(notes['server'])).toBe(false)
   })
 })
 
@@ -257,7 +257,7 @@ describe.runIf(runners.includes('vitest'))('a global setup of a project of Vites
     expect(output).toContain('leaving.mjs:')
     expect(output).not.toContain('sleep 301')
     const pid = Number(/pid (\d+) {2}sleep 300/.exec(output)?.[1])
-    expect(existsSync(`/proc/${pid}/exe`)).toBe(false)
+    expect(hasProgram(pid)).toBe(false)
   })
 })
 

@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { hasProgram } from './alive.js'
 import { describeRunners, type RunnerName, shareSuite } from './run-suite.js'
-
-const isAlive = (pid: unknown) => existsSync(`/proc/${pid}/exe`)
 
 /** For the inside of a test file: a program that stays, and how its processes are told. */
 const starts = `
@@ -148,7 +147,7 @@ describeRunners('what a test leaves', (runner) => {
     expect(suite().test('leaves none').status).toBe('passed')
     expect(exitCode).toBe(1)
     const names = ['shim', 'twice', 'execa', 'library', 'top', 'late', 'begun']
-    expect(names.filter((name) => notes[name] === undefined || isAlive(notes[name]))).toEqual([])
+    expect(names.filter((name) => notes[name] === undefined || hasProgram(notes[name]))).toEqual([])
   })
 })
 
@@ -159,7 +158,7 @@ exports.startLater = (start) => new Promise((resolve) => setTimeout(() => { star
 function withGlobalSetup(runner: RunnerName, options: object): { config: string; extras: Record<string, string> } {
   const text = `
 const { spawn } = require('node:child_process')
-const { appendFileSync } = require('node:fs')
+const { appendFileSync, existsSync } = require('node:fs')
 const children = []
 const start = (name, seconds) => {
   const child = spawn('sleep', [seconds], { stdio: 'ignore' })
@@ -171,6 +170,9 @@ exports.setup = async () => {
   // No frame of this file is in the stack of what a helper starts later.
   await require('./helper.cjs').startLater(() => start('left by a helper', '308'))
   children.push(start('ended by the teardown', '306'))
+  const helper = start('a helper of the main process', '310')
+  helper.unref()
+  process.on('exit', () => appendFileSync('notes.jsonl', JSON.stringify(['alive at the end', existsSync('/proc/' + helper.pid + '/exe')]) + '\\n'))
 }
 exports.teardown = () => new Promise((resolve) => {
   children[0].once('exit', resolve)
@@ -217,7 +219,14 @@ describeRunners('what a global setup leaves', (runner) => {
     expect(output).toMatch(/setup\.(mjs|cjs):\d+/)
     expect(output).toContain(`pid ${notes['left by a helper']}  sleep 308`)
     expect(summary.leaked).toBe(2)
-    expect([notes['left by the setup'], notes['left by a helper']].filter(isAlive)).toEqual([])
+    expect([notes['left by the setup'], notes['left by a helper']].filter(hasProgram)).toEqual([])
+  })
+
+  test('is told and ended apart from helpers that leave with the main process', async () => {
+    const { notes, output } = suite()
+    expect(notes['alive at the end'], output).toBe(true)
+    expect(output).not.toContain('sleep 310')
+    while (hasProgram(notes['a helper of the main process'])) await setTimeout(20)
   })
 })
 

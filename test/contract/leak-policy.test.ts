@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { hasProgram } from './alive.js'
 import { describeRunners, runners, runSuite, shareSuite } from './run-suite.js'
-
-const isAlive = (pid: unknown) => existsSync(`/proc/${pid}/exe`)
 
 /** They end when the suite's directory is removed: some are left alone on purpose. */
 const left = `
@@ -48,7 +46,7 @@ describeRunners('files with a policy of their own', (runner) => {
   test('have what they leave ended, but where nobody looks', () => {
     const { notes } = suite()
     const names = ['failing', 'warned', 'off', 'configured', 'strict']
-    expect(names.filter((name) => isAlive(notes[name]))).toEqual(['off'])
+    expect(names.filter((name) => hasProgram(notes[name]))).toEqual(['off'])
   })
 
   test('are told what is wrong', () => {
@@ -129,7 +127,7 @@ describeRunners('a process that its test declares', (runner) => {
   test('ends with the run, or is left alone with what descends from it, as is said', () => {
     const { notes } = suite()
     const names = ['for ever', 'for the run', 'matching', 'undeclared', 'of the file']
-    expect(names.filter((name) => isAlive(notes[name]))).toEqual(['for ever', 'matching'])
+    expect(names.filter((name) => hasProgram(notes[name]))).toEqual(['for ever', 'matching'])
   })
 
   test('is listed, but one that ends in time', () => {
@@ -144,7 +142,7 @@ describeRunners('a process that its test declares', (runner) => {
     expect(suite().output).toMatch(
       /Could not ask whether a process is declared in failing\.check\S+ . declares by a function that fails: match failed: boo\./,
     )
-    expect(isAlive(suite().notes['failing'])).toBe(false)
+    expect(hasProgram(suite().notes['failing'])).toBe(false)
   })
 
   test('is refused when the declaration is wrong', () => {
@@ -167,7 +165,7 @@ describeRunners('what a test starts for others', (runner) => {
           note('worker', custody.inScope('worker', () => spawn('sleep', ['301'], { stdio: 'ignore' })).pid)
         })
         test('uses it', async () => {
-          expect(isAlive(lazily().pid)).toBe(true)
+          expect(hasProgram(lazily().pid)).toBe(true)
           expect((await fetch((await apiOf()).url)).status).toBe(200)
         })
         test('gives back what the function gives, and throws what it throws', async () => {
@@ -190,7 +188,7 @@ describeRunners('what a test starts for others', (runner) => {
 
   test('ends with the run, whatever started it', () => {
     const { notes, output, receiptsOf } = suite()
-    expect(['server', 'api', 'worker'].filter((name) => isAlive(notes[name]))).toEqual([])
+    expect(['server', 'api', 'worker'].filter((name) => hasProgram(notes[name]))).toEqual([])
     expect(receiptsOf('api')).toMatchObject([{ identity: { pid: notes['api'] }, forced: false, left: [] }])
     expect(output).toContain(`ended with the run: pid ${notes['worker']}  sleep 301`)
   })

@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { gone } from './alive.js'
+import { gone, hasProgram } from './alive.js'
 import { noteProcess, readNoted } from './noted.js'
 import { describeRunners, type RunnerName, runners, runSuite, shareSuite } from './run-suite.js'
-
-const isAlive = (pid: unknown) => existsSync(`/proc/${pid}/exe`)
 
 const oneAfterTheOther: Record<RunnerName, string[]> = { vitest: ['--no-file-parallelism'], jest: ['-i'] }
 
@@ -71,7 +68,7 @@ describeRunners('a helper of a worker', (runner) => {
     expect(output).toContain(suite().placeOf("spawn('sleep', ['300']"))
     expect(output).not.toContain(`pid ${notes['leaving']} `)
     expect(summary.leaked).toBe(1)
-    expect([notes['staying'], notes['leaving']].filter(isAlive)).toEqual([])
+    expect([notes['staying'], notes['leaving']].filter(hasProgram)).toEqual([])
   })
 })
 
@@ -87,7 +84,7 @@ describe.each(runners)('a helper that several files use in one worker of %s', (r
     })())
     test('${name} uses it', async () => {
       await custody.start({ name: 'api', command: ['node', '-e', 'setInterval(() => {}, 1e3)'] })
-      expect(isAlive(helper.pid)).toBe(true)
+      expect(hasProgram(helper.pid)).toBe(true)
     })`
 
   test('lives until the last of them has ended, and not longer than the run', async () => {
@@ -132,7 +129,7 @@ describeRunners('what code of a test starts when its file has ended', (runner) =
     expect(exitCode, output).toBe(1)
     expect(output).toContain(`pid ${notes['stray']}  sleep 30`)
     expect(output).toMatch(/started by first\.check\.\w+ . leaves code behind/)
-    expect(isAlive(notes['stray'])).toBe(false)
+    expect(hasProgram(notes['stray'])).toBe(false)
   })
 
   test('is not looked for where nothing is', () => {
@@ -184,7 +181,7 @@ describeRunners('a file of which no test is to run', (runner) => {
     const { exitCode, notes, output } = suite()
     expect(exitCode, output).toBe(1)
     expect(output).toContain('A process that this file started is still alive.')
-    expect(isAlive(notes['skipped'])).toBe(false)
+    expect(hasProgram(notes['skipped'])).toBe(false)
   })
 })
 
@@ -210,5 +207,5 @@ test.runIf(runners.includes('jest'))('what a reporter of Jest starts in the proc
   })
   expect(exitCode, output).toBe(0)
   expect(output).not.toContain('ended with the run')
-  expect(isAlive(notes['reporter'])).toBe(true)
+  expect(hasProgram(notes['reporter'])).toBe(true)
 })

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { hasProgram } from './alive.js'
 import { describeRunners, shareSuite } from './run-suite.js'
-
-const isAlive = (pid: unknown) => existsSync(`/proc/${pid}/exe`)
 
 /** For the inside of a test file: processes that stay, and how they are started. */
 const starts = `
@@ -117,7 +116,7 @@ describeRunners('a process that a test leaves', (runner) => {
     const { exitCode, notes, summary } = suite()
     expect(exitCode).toBe(1)
     expect(summary.leaked).toBe(7)
-    const alive = ['child', 'detached', 'shell', 'daemon', 'inside', 'beforeAll'].filter((name) => isAlive(notes[name]))
+    const alive = ['child', 'detached', 'shell', 'daemon', 'inside', 'beforeAll'].filter((name) => hasProgram(notes[name]))
     expect(alive).toEqual([])
   })
 })
@@ -144,7 +143,7 @@ describeRunners("with leaks: 'warn', a process that a test leaves", (runner) => 
   const waiting = `
     test('ends when that has exited', async () => {
       const pid = () => /"exiting",(\\d+)/.exec(fs.existsSync('notes.jsonl') ? fs.readFileSync('notes.jsonl', 'utf8') : '')?.[1]
-      while (pid() === undefined || isAlive(pid())) await new Promise((resolve) => setTimeout(resolve, 20))
+      while (pid() === undefined || hasProgram(pid())) await new Promise((resolve) => setTimeout(resolve, 20))
     })`
   const suite = shareSuite(runner, () => ({
     options: { leaks: 'warn' },
@@ -160,7 +159,7 @@ describeRunners("with leaks: 'warn', a process that a test leaves", (runner) => 
     const { exitCode, notes, output } = suite()
     expect(exitCode, output).toBe(0)
     expect(output).toMatch(new RegExp(`warning: leaks\\.check\\S+ . leaves one left pid ${notes['one']}: sh -c while`))
-    expect([isAlive(notes['one']), isAlive(notes['other'])]).toEqual([false, false])
+    expect([hasProgram(notes['one']), hasProgram(notes['other'])]).toEqual([false, false])
   })
 })
 
@@ -171,7 +170,7 @@ describeRunners("with leaks: 'off', a process that a test leaves", (runner) => {
     const { exitCode, notes, output } = suite()
     expect(exitCode, output).toBe(0)
     expect(output).not.toContain(String(notes['one']))
-    expect([isAlive(notes['one']), isAlive(notes['other'])]).toEqual([true, true])
+    expect([hasProgram(notes['one']), hasProgram(notes['other'])]).toEqual([true, true])
   })
 })
 
@@ -201,7 +200,7 @@ describeRunners('a process that may be left', (runner) => {
 
   test('ends with the run, or is left alone, as is said', () => {
     const { notes } = suite()
-    expect([isAlive(notes['one']), isAlive(notes['other']), isAlive(notes['third'])]).toEqual([true, false, false])
+    expect([hasProgram(notes['one']), hasProgram(notes['other']), hasProgram(notes['third'])]).toEqual([true, false, false])
   })
 })
 
@@ -213,7 +212,7 @@ describeRunners("with leakScope: 'test', a process that a test leaves", (runner)
         ${starts}
         let pid
         test('leaves one', () => { pid = spawn('sleep', ['20'], { stdio: 'ignore' }).pid })
-        test('does not find it any more', () => expect(isAlive(pid)).toBe(false))`,
+        test('does not find it any more', () => expect(hasProgram(pid)).toBe(false))`,
     },
   }))
 
@@ -243,7 +242,7 @@ describeRunners('an attempt that fails and leaves a process', (runner) => {
     const { exitCode, notes, output } = suite()
     expect(exitCode, output).toBe(0)
     expect(output).toContain(`left pid ${notes['first']}: sleep 300`)
-    expect(isAlive(notes['first'])).toBe(false)
+    expect(hasProgram(notes['first'])).toBe(false)
   })
 })
 

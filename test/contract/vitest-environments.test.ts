@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { hasProgram } from './alive.js'
 import { runners, shareSuite } from './run-suite.js'
-
-const isAlive = (pid: unknown) => existsSync(`/proc/${pid}/exe`)
 
 const combinations = ['jsdom', 'happy-dom'].flatMap((environment) =>
   ['forks', 'vmThreads'].map((pool) => [environment, pool] as const),
@@ -52,7 +50,7 @@ describe.runIf(runners.includes('vitest')).concurrent.each(combinations)(
     test('nothing outlives the run', () => {
       const { notes, summary } = suite()
       const names = ['left', 'api', 'saying', 'published']
-      expect(names.filter((name) => notes[name] === undefined || isAlive(notes[name]))).toEqual([])
+      expect(names.filter((name) => notes[name] === undefined || hasProgram(notes[name]))).toEqual([])
       expect([summary.leaked, summary.runtimes, summary.exitsObserved], suite().output).toEqual([1, 3, 3])
     })
   },

@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { hasProgram } from './alive.js'
 import { runners, shareSuite } from './run-suite.js'
-
-const isAlive = (pid: unknown) => existsSync(`/proc/${pid}/exe`)
 
 const header = `
   import { test as own } from '@custody/vitest'
@@ -44,14 +42,14 @@ describe.runIf(runners.includes('vitest'))('fixtures of Vitest', () => {
           }, { scope: 'file' }],
         })
         shared('sets them up', ({ server, left, pool, api }) => {
-          for (const { pid } of [server, left, pool, api]) expect(isAlive(pid)).toBe(true)
+          for (const { pid } of [server, left, pool, api]) expect(hasProgram(pid)).toBe(true)
         })
         shared('uses them', ({ server, left, pool, api }) => {
-          for (const { pid } of [server, left, pool, api]) expect(isAlive(pid)).toBe(true)
+          for (const { pid } of [server, left, pool, api]) expect(hasProgram(pid)).toBe(true)
         })`,
       short: `
         const each = test.extend({ child: async ({}, use) => { await use(spawn('sleep', ['303'], { stdio: 'ignore' })) } })
-        each('leaves what its own fixture has started', ({ child }) => expect(isAlive(child.pid)).toBe(true))
+        each('leaves what its own fixture has started', ({ child }) => expect(hasProgram(child.pid)).toBe(true))
         each('uses none', () => {})`,
     },
   }))
@@ -78,6 +76,6 @@ describe.runIf(runners.includes('vitest'))('fixtures of Vitest', () => {
 
   test('nothing of them outlives the run', () => {
     const { notes } = suite()
-    expect(['api', 'server', 'pool'].filter((name) => notes[name] === undefined || isAlive(notes[name]))).toEqual([])
+    expect(['api', 'server', 'pool'].filter((name) => notes[name] === undefined || hasProgram(notes[name]))).toEqual([])
   })
 })

@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { hasProgram } from './alive.js'
 import { runners, type SuiteResult, shareSuite } from './run-suite.js'
 
 const isVitest = runners.includes('vitest')
-const isAlive = (pid: unknown) => existsSync(`/proc/${pid}/exe`)
-
 /** For the inside of a test file: `leaves` starts what is told by its seconds, `starts` what ends with its scope. */
 const header = `
   const leaves = (seconds) => {
@@ -132,7 +130,7 @@ describe.runIf(isVitest).concurrent.each([
     const { notes, output } = suite()
     const left = Object.keys(notes).filter((name) => /^4\d\d$/.test(name))
     expect(left.map(Number).sort(), output).toEqual([401, 403, 406, 407, 409, 412, 414, 416, 418, 419, 421, 426])
-    expect(Object.values(notes).filter(isAlive)).toEqual([])
+    expect(Object.values(notes).filter(hasProgram)).toEqual([])
     const tries = ['try 1', 'try 2', 'try 3', 'try 4'].map((name) => notes[name])
     expect(new Set(tries).size, output).toBe(tries.length)
   })
@@ -163,7 +161,7 @@ describe.runIf(isVitest)('a setup file of Vitest that fails', () => {
     expect(output).toContain('Error: on purpose')
     expect(output).toContain('A process that this file started is still alive.')
     expect(toldIn(output)).toEqual([402])
-    expect(['started', 'left'].filter((name) => notes[name] === undefined || isAlive(notes[name]))).toEqual([])
+    expect(['started', 'left'].filter((name) => notes[name] === undefined || hasProgram(notes[name]))).toEqual([])
   })
 })
 

@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { hasProgram } from './alive.js'
 import { runners, shareSuite } from './run-suite.js'
-
-const isAlive = (pid: unknown) => existsSync(`/proc/${pid}/exe`)
 
 const pools = ['forks', 'threads', 'vmForks', 'vmThreads'] as const
 const combinations = pools.flatMap((pool) => [true, false].map((isolate) => [pool, isolate] as const))
@@ -47,6 +45,6 @@ describe.runIf(runners.includes('vitest')).each(combinations)('in the pool %s, w
     const { notes, summary } = suite()
     expect([summary.leaked, summary.started, summary.exitsObserved], suite().output).toEqual([4, 2, 2])
     const names = ['db', 'first', 'api', 'retried', 'skipped', 'second']
-    expect(names.filter((name) => notes[name] === undefined || isAlive(notes[name]))).toEqual([])
+    expect(names.filter((name) => notes[name] === undefined || hasProgram(notes[name]))).toEqual([])
   })
 })

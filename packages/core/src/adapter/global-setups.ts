@@ -7,7 +7,9 @@ import { reasonToAllow } from '../leaks/reason-to-allow.js'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
 import { signatureOf } from '../leaks/signature.js'
 import { waitForExits } from '../leaks/wait-for-exits.js'
-import { type Birth, type BornChild, birthState, type Cell, newBirth, type SpawnSite } from '../namespace/birth-state.js'
+import { noteBirth } from '../namespace/be-born.js'
+import { type Birth, type BornChild, birthState, newBirth, type SetupWatch, type SpawnSite } from '../namespace/birth-state.js'
+import { noteChild } from '../namespace/born-children.js'
 import { runInCell } from '../namespace/cells.js'
 import { markChildren } from '../namespace/mark-children.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
@@ -17,7 +19,7 @@ import { leakEvent, toldLeak } from '../report/leak-events.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { timeLimits } from '../scope/time-limits.js'
 import type { Birthmark } from '../tree/birthmark.js'
-import { earlySpawns } from './early-spawns.js'
+import { takeEarlySpawns } from './early-spawns.js'
 
 /** The part of an id that stands for what global setups start. */
 const SETUP = 'setup'
@@ -31,7 +33,7 @@ export function isOfSetup(run: NamespaceId, id: NamespaceId): boolean {
 export interface SetupsJudgement {
   readonly events: readonly RunEvent[]
   readonly failures: readonly CustodyError[]
-  /** What is to end now. What was started before the run was open shows nothing of its birth. */
+  /** What is to end now, each by its identity: started before the run was open, it carries no mark to be found by. */
   readonly ending: readonly Identity[]
 }
 
@@ -42,19 +44,21 @@ export interface SetupsJudgement {
 export class GlobalSetups {
   readonly #run: RunHandle
   readonly #birth: Birth
-  readonly #cell: Cell
+  readonly #watch: SetupWatch
   readonly #files = new Set<string>()
   #early: readonly BornChild[]
 
   constructor(run: RunHandle) {
     this.#run = run
     this.#birth = newBirth(`${run.id}.${SETUP}`)
-    // What its code starts late is still its own.
-    this.#cell = { birth: this.#birth, countsOn: true, isOver: false }
-    this.#early = earlySpawns()
-    const state = birthState()
-    state.runDirectory = run.options.markChildren ? run.directory : null
-    state.setup = { cell: this.#cell, accepts: (site) => this.#accepts(site) }
+    this.#early = takeEarlySpawns()
+    this.#watch = {
+      // What its code starts late is still its own.
+      cell: { birth: this.#birth, countsOn: true, isOver: false },
+      runDirectory: run.options.markChildren ? run.directory : null,
+      accepts: (site) => this.#accepts(site),
+    }
+    birthState().setups.add(this.#watch)
     markChildren()
   }
 
@@ -62,16 +66,15 @@ export class GlobalSetups {
   watch(files: readonly string[]): void {
     for (const file of files) this.#files.add(file)
     for (const child of this.#early.filter(({ site }) => this.#accepts(site))) {
-      this.#birth.children.push(child)
-      this.#birth.sites.push(child.site)
-      this.#birth.spawned++
+      noteBirth(this.#birth, child.site)
+      noteChild(this.#birth, child)
     }
     this.#early = this.#early.filter(({ site }) => !this.#accepts(site))
   }
 
   /** Runs one. */
   enter<T>(setup: () => T): T {
-    return runInCell(this.#cell, true, setup)
+    return runInCell(this.#watch.cell, true, setup)
   }
 
   /** The namespace of what they start. */
@@ -87,12 +90,14 @@ export class GlobalSetups {
 
   /** Ends the watch: what the main process starts from now on is nobody's. */
   close(): void {
-    birthState().setup = null
+    birthState().setups.delete(this.#watch)
   }
 
-  /** Whether a helper of the main process goes on. */
-  get hasHelpers(): boolean {
-    return this.#look().some(({ isOfWorker }) => isOfWorker)
+  /** Helpers of the main process, with what these have started: they go on as long as it does. */
+  get helpers(): Identity[] {
+    return this.#look()
+      .filter(({ isOfWorker }) => isOfWorker)
+      .flatMap(familyOf)
   }
 
   /** Judges what they have left when they were torn down, and when whoever is just exiting has had its time. */

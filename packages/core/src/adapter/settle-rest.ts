@@ -102,10 +102,10 @@ export async function settleLast(run: RunHandle, supervisor: RunSupervisor, setu
   const late = await judgeLate(run, readEvents(run.directory))
   const { ending, events, failures } = await setups.judge()
   writeEvents(run.directory, [...published.events, ...late.events, ...events])
-  const ended = ending.length === 0 ? [] : await supervisor.endLeft(setups.namespace, ending)
+  const ended = ending.length === 0 ? [] : await supervisor.endLeft(setups.namespace, ending, setups.helpers)
   const unended = ended.filter(({ isAlive }) => isAlive).map(notEnded)
   const all = [...published.failures, ...late.failures, ...failures, ...unended]
-  return { failures: all, isLingering: late.going.length > 0 || setups.hasHelpers }
+  return { failures: all, isLingering: late.going.length > 0 || setups.helpers.length > 0 }
 }
 
 function supervisorLost(loss: string): CustodyError {

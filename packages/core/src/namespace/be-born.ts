@@ -18,18 +18,25 @@ export interface Born {
 
 /** Notes a birth in the current scope; null where there is none. Must not throw: it runs inside of spawn. */
 export function beBorn(below: AnyFunction): Born | null {
-  const { callSite, onStray, ownSpawns, runDirectory, setup } = birthState()
-  if (ownSpawns > 0) return null
+  const state = birthState()
+  if (state.ownSpawns > 0) return null
   const current = currentCell()
-  if (current === null && setup === null) return null
-  const site = callSite ?? captureSite(below)
-  const cell = current ?? (setup?.accepts(site) ? setup.cell : null)
-  if (cell === null) return null
+  if (current === null && state.setups.size === 0) return null
+  const site = state.callSite ?? captureSite(below)
+  const watch = [...state.setups].find((each) => (current === null ? each.accepts(site) : each.cell === current))
+  const cell = current ?? watch?.cell
+  if (cell === undefined) return null
   const { birth, isOver } = cell
-  for (let each: Birth | null = birth; each !== null; each = each.above) each.spawned++
-  if (isOver) onStray?.(birth, site)
-  if (birth.sites.length < MAX_SITES) birth.sites.push(site)
+  noteBirth(birth, site)
+  if (isOver) state.onStray?.(birth, site)
+  const { runDirectory } = watch ?? state
   return { birth, site, isLate: isOver, mark: runDirectory === null ? null : `${birth.id}:${runDirectory}` }
+}
+
+/** Notes that something was started here. */
+export function noteBirth(birth: Birth, site: SpawnSite): void {
+  for (let each: Birth | null = birth; each !== null; each = each.above) each.spawned++
+  if (birth.sites.length < MAX_SITES) birth.sites.push(site)
 }
 
 /** The place that called `below`. */
@@ -42,7 +49,7 @@ export function captureSite(below: AnyFunction): SpawnSite {
   return site
 }
 
-/** Starts a process on behalf of a call, which is noted as the place that started it. */
+/** Starts a process on behalf of a call, which is noted as the place that started it. Synchronous, and not nested. */
 export function spawnedBy<T>(site: SpawnSite, spawn: () => T): T {
   const state = birthState()
   state.callSite = site

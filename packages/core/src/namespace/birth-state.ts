@@ -35,7 +35,7 @@ export interface Birth {
   readonly children: BornChild[]
   /** The first spawns of this scope, in order. */
   readonly sites: SpawnSite[]
-  /** How many processes were started, in the scopes below as well. */
+  /** How many processes were started, in the scopes below as well; one more where some may start unseen, so that the scope looks. */
   spawned: number
   /** The file's, where this is a test's: what late code starts has nobody but the file to settle it. */
   readonly above: Birth | null
@@ -52,6 +52,14 @@ export interface Cell {
    */
   readonly countsOn: boolean
   isOver: boolean
+}
+
+/** A watch for what global setups start, which is told by the place. */
+export interface SetupWatch {
+  readonly cell: Cell
+  /** The directory of their run, which children are told; null where nothing is marked. */
+  readonly runDirectory: string | null
+  accepts(site: SpawnSite): boolean
 }
 
 export interface BirthState {
@@ -73,20 +81,20 @@ export interface BirthState {
   loose: Cell | null
   /** The file that runs in this thread now. */
   file: Cell | null
-  /** The run's directory, which children are told; null where nothing is marked. */
+  /** The directory of the run whose tests run here, which children are told; null where nothing is marked. */
   runDirectory: string | null
   /** What the environment of this process is marked with: its children inherit it and get their own instead. */
   inherited: string | undefined
   /**
-   * Whether some processes are started here without a word: commands of Bun's shell, and what Deno starts by `Deno.Command`, or by a named
-   * import of `spawnSync` and its like.
+   * Whether some processes are started here without a word: commands of Bun's shell and what is imported by name from `bun`, and what
+   * Deno starts by `Deno.Command`, or by a named import of `spawnSync` and its like.
    */
-  readonly startsUnseen: boolean
+  readonly hasUnseenStarts: boolean
   isMarking: boolean
   /** Who is to know of a process that code of a test starts when the test has ended. */
   onStray: ((birth: Birth, site: SpawnSite) => void) | null
-  /** In the runner's main process: what global setups start, told by the place. All else there is the runner's. */
-  setup: { readonly cell: Cell; accepts(site: SpawnSite): boolean } | null
+  /** In the runner's main process: what the global setups of each run start. All else there is the runner's. */
+  readonly setups: Set<SetupWatch>
   /** How many spawns of Custody's own are being made: they are nobody's. */
   ownSpawns: number
   /** The place of the call for which Custody starts a process just now: its own stack may not lead there. */
@@ -108,10 +116,10 @@ export function birthState(): BirthState {
     file: null,
     runDirectory: null,
     inherited: process.env[VARIABLE],
-    startsUnseen: 'bun' in process.versions || 'deno' in process.versions,
+    hasUnseenStarts: 'bun' in process.versions || 'deno' in process.versions,
     isMarking: false,
     onStray: null,
-    setup: null,
+    setups: new Set(),
     ownSpawns: 0,
     callSite: null,
   }

@@ -4,7 +4,7 @@ import type { Birth, BornChild, Child } from './birth-state.js'
 const MAX_NOTED = 32
 
 /** Those that have exited are forgotten now and then: a file may start thousands. */
-export function note(children: BornChild[], child: BornChild): void {
+export function noteChild({ children }: Birth, child: BornChild): void {
   if (children.length >= MAX_NOTED && children.length % MAX_NOTED === 0) {
     children.splice(0, children.length, ...children.filter((each) => mayBeAlive(each.process)))
   }

@@ -9,7 +9,7 @@ export function enterFile(run: NamespaceId): Cell {
   state.file = cell
   state.sequential = null
   state.loose = null
-  if (state.startsUnseen && state.runDirectory !== null) markUnseen(cell.birth, state.runDirectory)
+  if (state.hasUnseenStarts && state.runDirectory !== null) markUnseen(cell.birth, state.runDirectory)
   return cell
 }
 

@@ -1,5 +1,6 @@
+import { alike } from './alike.js'
 import { beBorn } from './be-born.js'
-import { note } from './born-children.js'
+import { noteChild } from './born-children.js'
 import { environmentWith } from './environment-with.js'
 import { watchRef } from './watch-ref.js'
 
@@ -37,16 +38,11 @@ export function markBunChildren(bun: BunSpawner): void {
     const born = beBorn(marked)
     const child = spawn(...withMark(args, born?.mark ?? null))
     if (born === null) return child
-    const { isLate, site } = born
+    const { birth, isLate, site } = born
     const isDetached = optionsOf(args)?.detached === true
-    note(born.birth.children, { process: child, site, isStarted: true, isDetached, isLate, hasRef: watchRef(child) })
+    noteChild(birth, { process: child, site, isStarted: true, isDetached, isLate, hasRef: watchRef(child) })
     return child
   })
-}
-
-/** A function that spies and feature checks take for another one. */
-function alike<F extends (...args: never[]) => unknown>(original: F, replacement: F): F {
-  return Object.defineProperties(replacement, Object.getOwnPropertyDescriptors(original))
 }
 
 function optionsOf(args: SpawnArguments): SpawnOptions | undefined {

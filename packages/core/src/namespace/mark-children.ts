@@ -1,9 +1,10 @@
 import childProcess, { type ChildProcess } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
 import { syncBuiltinESMExports } from 'node:module'
+import { alike } from './alike.js'
 import { type AnyFunction, beBorn } from './be-born.js'
 import { type BornChild, birthState, VARIABLE } from './birth-state.js'
-import { note } from './born-children.js'
+import { noteChild } from './born-children.js'
 import { environmentWith } from './environment-with.js'
 import { type BunSpawner, markBunChildren } from './mark-bun-children.js'
 import { watchRef } from './watch-ref.js'
@@ -33,13 +34,10 @@ function markAsynchronous(child: ChildProcess): void {
   const state = birthState()
   const born = beBorn(markAsynchronous)
   if (born === null) return
-  const { isLate, site } = born
-  const record: BornChild = {
-    ...{ process: child, site, isStarted: false, isDetached: false, isLate },
-    ...(state.startsUnseen && { hasRef: watchRef(child) }),
-  }
-  note(born.birth.children, record)
-  const { mark } = born
+  const { birth, isLate, mark, site } = born
+  const ref = state.hasUnseenStarts ? { hasRef: watchRef(child) } : {}
+  const record: BornChild = { process: child, site, isStarted: false, isDetached: false, isLate, ...ref }
+  noteChild(birth, record)
   const raw = child as unknown as { spawn(options: RawSpawnOptions): unknown }
   raw.spawn = (options) => {
     delete (child as { spawn?: unknown }).spawn
@@ -60,8 +58,7 @@ function markSynchronous<F extends AnyFunction>(original: F, hasArguments: boole
     const mark = beBorn(marked)?.mark ?? null
     return mark === null ? original.apply(this, args) : original.apply(this, withMark(args, hasArguments, mark))
   }
-  // Spies and feature checks see the original's name, length and properties.
-  return Object.defineProperties(marked, Object.getOwnPropertyDescriptors(original)) as unknown as F
+  return alike(original, marked)
 }
 
 /** The arguments with a marked environment, or as they are when they are wrong: Node then says so itself. */

@@ -1,4 +1,4 @@
-/** What starts processes besides Node tells nowhere whether the event loop waits for one of them: it is known from the calls. */
+/** Whether the event loop waits for a child, by the calls of its `ref` and `unref`: children of Bun and Deno have no `_handle.hasRef()`. */
 export function watchRef(child: { ref(): void; unref(): void }): () => boolean {
   let isWaitedFor = true
   const { ref, unref } = child

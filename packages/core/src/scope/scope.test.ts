@@ -11,7 +11,7 @@ import { parseOptions } from '../options/parse-options.js'
 import { readEvents } from '../report/events.js'
 import type { RunHandle } from './run-handle.js'
 import { type FileNames, Scope } from './scope.js'
-import { settleInTime } from './settle-in-time.js'
+import { longestMs, settleInTime } from './settle-in-time.js'
 
 function newRun(options: CustodyOptions = {}): RunHandle {
   const directory = temporaryDirectory()
@@ -205,13 +205,20 @@ describe('a fault of a teardown', () => {
 })
 
 describe('a teardown', () => {
-  const marginMs = 50
-
   test('ends though something that was begun never does, and says so', async () => {
-    const scope = openFile(newRun({ timeouts: { teardownMs: 1, exitMs: 1 } }))
+    const scope = openFile()
     void scope.whileStarting(() => new Promise<never>(() => {}))
-    const { failures } = await settleInTime(scope, null, false, marginMs)
-    expect(failures).toMatchObject([{ code: 'CUSTODY_TEARDOWN_FAILED', facts: { scope: 'a.test.ts', limitMs: 2 + marginMs } }])
+    const { failures } = await settleInTime(scope, null, false, 50)
+    expect(failures).toMatchObject([{ code: 'CUSTODY_TEARDOWN_FAILED', facts: { scope: 'a.test.ts', limitMs: 50 } }])
+  })
+
+  test('has as much time as its steps have, and those of its siblings', async () => {
+    const { run } = openFile(newRun({ timeouts: { teardownMs: 1_000, exitMs: 100 } }))
+    const idle = { run, siblings: new Map(), uses: new Map() }
+    const busy = { ...idle, uses: new Map(['api', 'db'].map((id) => [id, { graceMs: 60_000 }])) }
+    expect(longestMs(idle)).toBeGreaterThan(1_100)
+    expect(longestMs(busy)).toBe(longestMs(idle) + 120_000)
+    expect(longestMs({ ...idle, siblings: new Map([['other', busy]]) })).toBeGreaterThan(longestMs(busy))
   })
 
   test('waits for what ends', async () => {

@@ -1,22 +1,25 @@
 import { CustodyError, Deadline } from '@custody/runtime/internals'
+import { STOP_MARGIN_MS } from '../launch/started-runtime.js'
+import type { Use } from './holdings.js'
+import type { RunHandle } from './run-handle.js'
 import type { Scope, Settlement } from './scope.js'
+import { END_LEFT_MS } from './settle-leaks.js'
 import { type Captured, settle } from './teardown.js'
 import { timeLimits } from './time-limits.js'
 
-/** How much longer a teardown may take than what it waits for, in milliseconds. Each of its steps has a limit below this. */
+/** What a teardown may take beyond the limits of its steps, in milliseconds: it waits for starts that it cuts short as well. */
 const MARGIN_MS = 30_000
 
 /**
  * Settles a scope, and has an end whatever hangs: no runner bounds the hooks in which this runs.
- * @param marginMs how much longer it may take than what it waits for
+ * @param limitMs when it ends at the latest, in milliseconds
  */
 export async function settleInTime(
   scope: Scope,
   captured: Captured | null,
   hasFailed: boolean,
-  marginMs: number = MARGIN_MS,
+  limitMs: number = longestMs(scope),
 ): Promise<Settlement> {
-  const limitMs = longestMs(scope) + marginMs
   const settling = settle(scope, captured, hasFailed)
   let cancel = () => {}
   const overdue = new Promise<Settlement>((resolve) => {
@@ -29,10 +32,19 @@ export async function settleInTime(
   }
 }
 
-/** What its own waits come to at worst: without an end while a debugger is attached. */
-function longestMs({ run, uses }: Scope): number {
+/** What the time of a teardown depends on. */
+interface Timed {
+  readonly run: Pick<RunHandle, 'options'>
+  readonly siblings: ReadonlyMap<string, Timed>
+  readonly uses: ReadonlyMap<string, Pick<Use, 'graceMs'>>
+}
+
+/** How long a teardown may take, in milliseconds: the limits of its steps, and some more. Without end while a debugger is attached. */
+export function longestMs({ run, siblings, uses }: Timed): number {
   const { exitMs, teardownMs } = timeLimits(run.options)
-  return teardownMs + exitMs + [...uses.values()].reduce((sum, { graceMs }) => sum + graceMs, 0)
+  const graceMs = [...uses.values()].reduce((sum, use) => sum + use.graceMs, 0)
+  const inSiblings = [...siblings.values()].map(longestMs)
+  return Math.max(teardownMs, graceMs + STOP_MARGIN_MS, ...inSiblings) + exitMs + END_LEFT_MS + MARGIN_MS
 }
 
 function neverSettled({ name }: Scope, limitMs: number): CustodyError {

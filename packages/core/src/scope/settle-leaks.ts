@@ -30,7 +30,7 @@ export interface LeakSettlement {
 const EMPTY_LOOKS = 3
 
 /** How long the end of what was left may take, in milliseconds. */
-const END_MS = 30_000
+export const END_LEFT_MS = 30_000
 
 /** Something that was left, and who has left it. */
 interface Found extends FoundLeak {
@@ -167,7 +167,7 @@ async function endLeft(scope: Scope, { allowed, helpers, leaked, pending }: Judg
   if (declared.length > 0) writeExemption(scope.run.directory, { type: 'processes', known: declared })
   const link = await scope.lease()
   const params = { scope: scope.id, known: leaked.flatMap(({ left }) => familyOf(left)), spared: [...others, ...declared] }
-  return link.call<Swept[]>('endLeft', params, END_MS)
+  return link.call<Swept[]>('endLeft', params, END_LEFT_MS)
 }
 
 /** What may be left of what descends from a leak: a shell that nobody has declared may stand above it. */

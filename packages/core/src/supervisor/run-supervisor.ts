@@ -81,9 +81,9 @@ export class RunSupervisor {
     return (await this.#ask<Swept[]>('sweep', { except })) ?? []
   }
 
-  /** Ends what was left in a scope, and what is known to be born there. */
-  async endLeft(scope: NamespaceId, known: readonly Identity[]): Promise<Swept[]> {
-    return (await this.#ask<Swept[]>('endLeft', { scope, known, spared: [] })) ?? []
+  /** Ends what was left in a scope, and what is known to be born there, apart from what goes on. */
+  async endLeft(scope: NamespaceId, known: readonly Identity[], spared: readonly Identity[]): Promise<Swept[]> {
+    return (await this.#ask<Swept[]>('endLeft', { scope, known, spared })) ?? []
   }
 
   /** Those that were told to it and have not exited in their time; null when it cannot answer. */
