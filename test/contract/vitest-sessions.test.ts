@@ -139,14 +139,15 @@ describe.runIf(isVitest).concurrent('an editor that runs Vitest', () => {
       }`
     // Each waits for the other, so that both runs are open when they start something.
     const setup = (own: string, other: string) => `
-      import { spawn } from 'node:child_process'
+      import { execFileSync, spawn } from 'node:child_process'
       import { once } from 'node:events'
       import fs from 'node:fs'
       ${noteProcess}
       export default async () => {
         fs.writeFileSync('${own}/in-setup', '')
         while (!fs.existsSync('${other}/in-setup')) await new Promise((resolve) => setTimeout(resolve, 20))
-        noteProcess(spawn('sleep', ['303'], { stdio: 'ignore', detached: true }).pid)
+        // Nothing but its mark says whose it is.
+        noteProcess(Number(execFileSync('sh', ['-c', 'sleep 303 >/dev/null 2>&1 & echo $!'])))
         const server = spawn('sleep', ['302'], { stdio: 'ignore' })
         return () => Promise.all([once(server, 'exit'), server.kill()])
       }`
