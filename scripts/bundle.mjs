@@ -23,8 +23,9 @@ const core = new URL('core/', packages)
 const bundles = new URL('dist/bundle/', core)
 // What a worker loads when a test asks for it.
 const lazy = ['launch/exec', 'scope/inspect', 'scope/start-in-scope']
-/** What workers load: the first two always, the others when a test needs them. */
-const inWorkers = ['adapter/worker', 'namespace/birth', 'scope/in-use', ...lazy]
+// What every worker loads.
+const eager = ['adapter/worker', 'namespace/birth']
+const inWorkers = [...eager, 'scope/in-use', ...lazy]
 const nameOf = (entry) => `${entry.slice(entry.lastIndexOf('/') + 1)}.js`
 const loadLazily = {
   name: 'load-lazily',
@@ -57,19 +58,23 @@ async function bundle(entry, options) {
 
 function refuseHeavy(entry, { inputs, outputs }) {
   const imports = Object.values(outputs).flatMap((output) => output.imports)
-  const atOnce = imports.filter(({ kind }) => kind !== 'dynamic-import').map(({ path }) => path)
+  const isLater = ({ kind }) => kind === 'dynamic-import'
+  if (entry === 'scope/in-use' && imports.some(isLater))
+    throw new Error('What is compiled from a text must not import anything later.')
+  const atOnce = imports.filter((each) => !isLater(each)).map(({ path }) => path)
   const heavy = [...Object.keys(inputs), ...atOnce].find((path) => /(^|\/)(execa|tmp-promise|zod)(\/|$)/.test(path))
   if (heavy !== undefined) throw new Error(`A worker must not load ${heavy}, as ${entry} does.`)
 }
 
 const inUse = await bundle('scope/in-use', {
   format: 'cjs',
+  // A text that is CommonJS when it runs has no import.meta.
   banner: { js: 'const moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
   define: { 'import.meta.url': 'moduleUrl' },
 })
 rmSync(bundles, { recursive: true, force: true })
 mkdirSync(bundles)
-for (const entry of ['index', 'adapter/worker', 'namespace/birth', ...lazy]) {
+for (const entry of ['index', ...eager, ...lazy]) {
   const define = entry === 'adapter/worker' ? { IN_USE: JSON.stringify(inUse) } : {}
   writeFileSync(new URL(nameOf(entry), bundles), await bundle(entry, { format: 'esm', define }))
 }

@@ -31,7 +31,7 @@ const rooms = [
   ['index'],
 ]
 
-/** What a worker loads before anything was started: Node's built-ins and each other only. */
+/** What Jest loads as CommonJS in every worker, as `tsconfig.cjs.json` has it: Node's built-ins and each other only. */
 const isLight = (path) => /^core\/src\/namespace\/(?!namespace\.ts|.*\.test\.ts)/.test(path)
 
 const broken = []

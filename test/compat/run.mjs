@@ -1,4 +1,4 @@
-// Runs the contract with the packed tarballs on every supported runner, each installed as a user would, and in the runtime that it needs.
+// Runs the contract with the packed tarballs on every supported runner, each installed as a user would, and in the engine that it needs.
 // `--only vitest-5` takes the cells whose names begin so, as `vitest-5.1.2-bun-1.4.5` does, `--tests leaks,owned` some of the contract, and
 // `--write` puts what was tested into the table of docs/compatibility.md: rows of cells that did not run stay as they are.
 import { spawnSync } from 'node:child_process'
@@ -14,26 +14,26 @@ const work = join(root, '.build/compat')
 const cells = [
   // Vitest 3 ends the whole run when a worker dies: no other file runs, and no teardown.
   { runner: 'vitest', version: '3.2.7', vite: '7', pattern: '^(?!.*a worker that dies)' },
-  { runner: 'vitest', version: '4.1.12', vite: '7' },
   { runner: 'vitest', version: '5.1.2', node: '24.22.3' },
   { runner: 'jest', version: '29.7.0' },
-  { runner: 'jest', version: '30.5.2' },
   { runner: 'jest', version: '30.5.2', node: '24.22.3' },
-  // The other versions of Node, with a part of the contract.
+  // With a part of the contract: the versions that `npm test` has out of the workspace, and the other versions of Node.
+  { runner: 'vitest', version: '4.1.12', vite: '7', isShort: true },
+  { runner: 'jest', version: '30.5.2', isShort: true },
   { runner: 'vitest', version: '4.1.12', vite: '7', node: '22.23.5', isShort: true },
   { runner: 'vitest', version: '5.1.2', node: '26.12.1', isShort: true },
   { runner: 'jest', version: '29.7.0', node: '24.22.3', isShort: true },
   { runner: 'jest', version: '30.5.2', node: '22.23.5', isShort: true },
   { runner: 'jest', version: '30.5.2', node: '26.12.1', isShort: true },
-  // Other runtimes, with what holds there: docs/compatibility.md says why the rest does not.
+  // Other engines, with the part of the contract that was tried there.
   { runner: 'vitest', version: '4.1.12', vite: '7', bun: '1.4.5' },
   { runner: 'vitest', version: '5.1.2', bun: '1.4.5' },
   { runner: 'vitest', version: '5.1.2', deno: '2.9.6' },
 ]
 
-/** Where each runtime comes from: the package for this platform that holds nothing else. */
+/** Where each engine comes from: the package for this platform that holds nothing else. */
 const { arch, platform } = process
-const runtimes = {
+const engines = {
   node: { title: 'Node', from: `node-${platform}-${arch}`, binary: 'bin/node' },
   bun: { title: 'Bun', from: `@oven/bun-${platform}-${arch === 'arm64' ? 'aarch64' : arch}`, binary: 'bin/bun' },
   deno: {
@@ -44,12 +44,17 @@ const runtimes = {
   },
 }
 
-// What happens when a run is killed is the supervisor's, and the same under each version of Node.
-const names = [
+/**
+ * The test files of a cell that runs all that depends on the version of the runner. What the supervisor does with a run that is killed or
+ * lasts, and with trees of processes, is the same under each of them.
+ */
+const all = [
   'captured',
   'configuration',
   'failing-starts',
+  'jest-config',
   'leak-kinds',
+  'leak-policy',
   'leak-runs',
   'leaks',
   'misbehaving',
@@ -58,27 +63,31 @@ const names = [
   'owned',
   'projects',
   'scopes',
+  'shared',
   'started',
   'vitest-environments',
   'vitest-fixtures',
   'vitest-hooks',
+  'vitest-modes',
+  'vitest-pools',
   'vitest-reports',
   'vitest-sessions',
+  'watch',
 ]
-const { values: only } = parseArgs({
-  options: { only: { type: 'string', default: '' }, tests: { type: 'string' }, write: { type: 'boolean' } },
-})
-if (only.write && only.tests !== undefined)
-  throw new Error('The table says what was tested of the contract: --write takes no --tests.')
-/** What is run of the contract where that is a part: of other runtimes what holds there. */
+/** Those of a cell that runs a part, by what the runner runs in: of other engines than Node what was tried there. */
 const parts = {
   node: ['leak-kinds', 'no-false-reds', 'owned'],
   bun: ['captured', 'leak-kinds', 'leaks', 'no-false-reds', 'owned', 'started'],
   deno: ['captured', 'no-false-reds', 'owned', 'started'],
 }
-const isPart = (cell) => cell.isShort === true || runtimeOf(cell).kind !== 'node'
+const { values: only } = parseArgs({
+  options: { only: { type: 'string', default: '' }, tests: { type: 'string' }, write: { type: 'boolean' } },
+})
+if (only.write && only.tests !== undefined)
+  throw new Error('The table says what was tested of the contract: --write takes no --tests.')
+const isPart = (cell) => cell.isShort === true || engineOf(cell).kind !== 'node'
 const contractOf = (cell) =>
-  (only.tests?.split(',') ?? (isPart(cell) ? parts[runtimeOf(cell).kind] : names)).map((name) => `test/contract/${name}.test.ts`)
+  (only.tests?.split(',') ?? (isPart(cell) ? parts[engineOf(cell).kind] : all)).map((name) => `test/contract/${name}.test.ts`)
 
 const tarballs = pack()
 const chosen = cells.filter((cell) => nameOf(cell).startsWith(only.only))
@@ -90,20 +99,20 @@ for (const { cell, isGreen } of results) {
 if (only.write) writeTable(results)
 process.exitCode = results.every(({ isGreen }) => isGreen) ? 0 : 1
 
-/** The runtime of a cell, and its version: this Node unless it says another. */
-function runtimeOf(cell) {
-  const kind = Object.keys(runtimes).find((each) => cell[each] !== undefined) ?? 'node'
+/** What the runner of a cell runs in, and its version: this Node unless it says another. */
+function engineOf(cell) {
+  const kind = Object.keys(engines).find((each) => cell[each] !== undefined) ?? 'node'
   return { kind, version: cell[kind] ?? process.versions.node }
 }
 
 function nameOf(cell) {
-  const { kind, version } = runtimeOf(cell)
+  const { kind, version } = engineOf(cell)
   return `${cell.runner}-${cell.version}-${kind === 'node' ? '' : `${kind}-`}${version}`
 }
 
 function titleOf(cell) {
-  const { kind, version } = runtimeOf(cell)
-  return `${runtimes[kind].title} ${version}`
+  const { kind, version } = engineOf(cell)
+  return `${engines[kind].title} ${version}`
 }
 
 function runCell(cell) {
@@ -115,11 +124,13 @@ function runCell(cell) {
   writeFileSync(join(home, 'package.json'), '{ "private": true }')
   const own = tarballs.filter((path) => new RegExp(`custody-(runtime|core|${runner})-`).test(path))
   const tools = [`${runner}@${version}`, ...(vite ? [`vite@${vite}`] : [])]
-  if (runner === 'vitest' && !isPart(cell)) tools.push(`@vitest/ui@${version}`, ...['happy-dom', 'jsdom'].map(asHere))
-  // With Vitest 3 it is no package.
-  if (runner === 'vitest' && !isPart(cell) && !version.startsWith('3.')) tools.push(`@vitest/browser-preview@${version}`)
+  if (runner === 'vitest' && !isPart(cell)) {
+    // With Vitest 3 the browser's provider is no package.
+    const parts = ['coverage-v8', 'ui', ...(version.startsWith('3.') ? [] : ['browser-preview'])]
+    tools.push(...parts.map((part) => `@vitest/${part}@${version}`), ...['happy-dom', 'jsdom'].map(asHere))
+  }
   run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...own, ...tools], home)
-  const { kind } = runtimeOf(cell)
+  const { kind } = engineOf(cell)
   const { status } = spawnSync(
     'npx',
     ['--no-install', 'vitest', 'run', ...contractOf(cell), ...(pattern ? ['--testNamePattern', pattern] : [])],
@@ -130,8 +141,8 @@ function runCell(cell) {
         ...process.env,
         CUSTODY_CONTRACT_HOME: home,
         CUSTODY_CONTRACT_RUNNERS: runner,
-        ...(cell[kind] && { CUSTODY_CONTRACT_NODE: binaryOf(kind, cell[kind]) }),
-        ...(runtimes[kind].args && { CUSTODY_CONTRACT_NODE_ARGS: runtimes[kind].args }),
+        ...(cell[kind] && { CUSTODY_CONTRACT_ENGINE: binaryOf(kind, cell[kind]) }),
+        ...(engines[kind].args && { CUSTODY_CONTRACT_ENGINE_ARGS: engines[kind].args }),
       },
     },
   )
@@ -144,9 +155,9 @@ function asHere(name) {
   return `${name}@${devDependencies[name]}`
 }
 
-/** The binary of another runtime. */
+/** The binary of another engine. */
 function binaryOf(kind, version) {
-  const { binary, from } = runtimes[kind]
+  const { binary, from } = engines[kind]
   const directory = join(work, `${kind}-${version}`)
   const path = join(directory, 'node_modules', from, binary)
   if (existsSync(path)) return path
@@ -179,7 +190,7 @@ function writeTable(results) {
     const key = [`${cell.runner === 'vitest' ? 'Vitest' : 'Jest'} ${cell.version}`, titleOf(cell)]
     const result = results.find((each) => each.cell === cell)
     if (result !== undefined) return [[...key, isPart(cell) ? 'a part' : 'all', result.isGreen ? 'green' : 'RED']]
-    return before.filter(([runner, runtime]) => runner === key[0] && runtime === key[1])
+    return before.filter(([runner, engine]) => runner === key[0] && engine === key[1])
   })
   const table = [['runner', 'runs in', 'of the contract', 'result'], ['---', '---', '---', '---'], ...rows]
   const text = table.map((row) => `| ${row.join(' | ')} |`).join('\n')

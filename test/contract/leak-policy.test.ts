@@ -165,7 +165,7 @@ describeRunners('what a test starts for others', (runner) => {
           note('worker', custody.inScope('worker', () => spawn('sleep', ['301'], { stdio: 'ignore' })).pid)
         })
         test('uses it', async () => {
-          expect(hasProgram(lazily().pid)).toBe(true)
+          expect(isAlive(lazily().pid)).toBe(true)
           expect((await fetch((await apiOf()).url)).status).toBe(200)
         })
         test('gives back what the function gives, and throws what it throws', async () => {

@@ -84,7 +84,7 @@ describe.each(runners)('a helper that several files use in one worker of %s', (r
     })())
     test('${name} uses it', async () => {
       await custody.start({ name: 'api', command: ['node', '-e', 'setInterval(() => {}, 1e3)'] })
-      expect(hasProgram(helper.pid)).toBe(true)
+      expect(isAlive(helper.pid)).toBe(true)
     })`
 
   test('lives until the last of them has ended, and not longer than the run', async () => {

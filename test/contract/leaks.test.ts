@@ -143,7 +143,7 @@ describeRunners("with leaks: 'warn', a process that a test leaves", (runner) => 
   const waiting = `
     test('ends when that has exited', async () => {
       const pid = () => /"exiting",(\\d+)/.exec(fs.existsSync('notes.jsonl') ? fs.readFileSync('notes.jsonl', 'utf8') : '')?.[1]
-      while (pid() === undefined || hasProgram(pid())) await new Promise((resolve) => setTimeout(resolve, 20))
+      while (pid() === undefined || isAlive(pid())) await new Promise((resolve) => setTimeout(resolve, 20))
     })`
   const suite = shareSuite(runner, () => ({
     options: { leaks: 'warn' },
@@ -212,7 +212,7 @@ describeRunners("with leakScope: 'test', a process that a test leaves", (runner)
         ${starts}
         let pid
         test('leaves one', () => { pid = spawn('sleep', ['20'], { stdio: 'ignore' }).pid })
-        test('does not find it any more', () => expect(hasProgram(pid)).toBe(false))`,
+        test('does not find it any more', () => expect(isAlive(pid)).toBe(false))`,
     },
   }))
 

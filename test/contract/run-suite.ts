@@ -20,10 +20,10 @@ export const runners: readonly RunnerName[] = (process.env['CUSTODY_CONTRACT_RUN
 
 const repository = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const home = process.env['CUSTODY_CONTRACT_HOME'] ?? repository
-const node = process.env['CUSTODY_CONTRACT_NODE'] ?? process.execPath
-/** What the runner runs in: another runtime than Node may need words of its own before the program. */
-const nodeArgs = process.env['CUSTODY_CONTRACT_NODE_ARGS']?.split(' ') ?? []
-const runtime: readonly [string, ...string[]] = [node, ...nodeArgs]
+const engine = process.env['CUSTODY_CONTRACT_ENGINE'] ?? process.execPath
+/** Words that the engine needs before the program: Deno's `run -A`. */
+const engineArgs = process.env['CUSTODY_CONTRACT_ENGINE_ARGS']?.split(' ') ?? []
+const isDeno = engineArgs[0] === 'run'
 
 export interface Suite {
   /** Test files by name, without their ending: the body of each, for both runners. */
@@ -121,8 +121,7 @@ export async function runInProject(
   { base, directory }: Pick<SuiteResult, 'base' | 'directory'>,
   args: readonly string[],
 ): Promise<{ exitCode: number | undefined; output: string }> {
-  const [file, ...before] = runtime
-  const { all: output, exitCode } = await execa(file, [...before, binaryOf(runner), ...args], {
+  const { all: output, exitCode } = await execa(engine, [...engineArgs, binaryOf(runner), ...args], {
     ...{ cwd: directory, env: { ...cleanEnvironment(), TMPDIR: base }, extendEnv: false },
     ...{ reject: false, all: true, stdin: 'ignore' },
   })
@@ -144,7 +143,8 @@ async function run(runner: RunnerName, suite: Suite, onEnd: (remove: () => Promi
   const release = join(base, 'release')
   const [file, ...args] = [
     ...(suite.wrapper ?? []),
-    ...runtime,
+    engine,
+    ...engineArgs,
     ...commands[runner](suite.isWatched ?? false),
     ...(suite.args ?? []),
   ] as [string]
@@ -278,12 +278,13 @@ const programs = join(repository, 'test/programs')
 
 /**
  * What the body of a test file finds: the runner's functions, a few built-ins, `leave`, which runs a command that leaves a daemon, and
- * `note`, which tells the onlooker something. A command that has left a daemon by `fork` does not end under Deno: there Node runs it.
+ * `note`, which tells the onlooker something.
  */
 const shared = `
 const programs = ${JSON.stringify(programs)}
 const command = (...args) => [path.join(programs, 'left-by-a-command.js'), ...args]
-const node = ${JSON.stringify(nodeArgs.length > 0 ? process.execPath : node)}
+// Under Deno a command that has left a daemon by fork does not end: Node runs it.
+const node = ${JSON.stringify(isDeno ? process.execPath : engine)}
 const leave = async (...args) => Number((await custody.exec(node, command(...args))).stdout)
 const inHome = (home) => ({ encoding: 'utf8', env: { ...process.env, HOME: home } })
 const leaveIn = (home, ...args) => Number(execFileSync(node, command(...args), inHome(home)))

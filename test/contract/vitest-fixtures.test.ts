@@ -42,14 +42,14 @@ describe.runIf(runners.includes('vitest'))('fixtures of Vitest', () => {
           }, { scope: 'file' }],
         })
         shared('sets them up', ({ server, left, pool, api }) => {
-          for (const { pid } of [server, left, pool, api]) expect(hasProgram(pid)).toBe(true)
+          for (const { pid } of [server, left, pool, api]) expect(isAlive(pid)).toBe(true)
         })
         shared('uses them', ({ server, left, pool, api }) => {
-          for (const { pid } of [server, left, pool, api]) expect(hasProgram(pid)).toBe(true)
+          for (const { pid } of [server, left, pool, api]) expect(isAlive(pid)).toBe(true)
         })`,
       short: `
         const each = test.extend({ child: async ({}, use) => { await use(spawn('sleep', ['303'], { stdio: 'ignore' })) } })
-        each('leaves what its own fixture has started', ({ child }) => expect(hasProgram(child.pid)).toBe(true))
+        each('leaves what its own fixture has started', ({ child }) => expect(isAlive(child.pid)).toBe(true))
         each('uses none', () => {})`,
     },
   }))

@@ -27,7 +27,7 @@ const notesOf = (directory: string) => {
 }
 
 /** What a runner says when it waits for changes. */
-const isWaiting: Record<RunnerName, string> = { vitest: 'Waiting for file changes', jest: 'Watch Usage' }
+const waitingText: Record<RunnerName, string> = { vitest: 'Waiting for file changes', jest: 'Watch Usage' }
 
 describe.each(runners)('a run that is watched by %s', (runner) => {
   test('keeps what is to be kept, with what that needs, until its definition changes, and ends all with the runner', async () => {
@@ -69,7 +69,7 @@ describe.each(runners)('a run that is watched by %s', (runner) => {
   test('ends all when q is pressed', async () => {
     const { directory } = await runSuite(runner, {
       isWatched: true,
-      wrapper: ['python3', join(import.meta.dirname, '../programs/pressing-q.py'), isWaiting[runner]],
+      wrapper: ['python3', join(import.meta.dirname, '../programs/pressing-q.py'), waitingText[runner]],
       env: { CI: '' },
       files: { watched: body },
       extras: { version: 'v1', turn: '1' },

@@ -2,10 +2,11 @@ import { clock } from './clock.js'
 import { runningMs } from './debugger.js'
 
 /**
- * An absolute moment. It is split among steps and never stretched: an additional step gets what is left. Only the time at a breakpoint does
- * not count.
+ * An absolute moment. It is split among steps and never stretched: an additional step gets what is left. Where a debugger may attach, a turn
+ * of more than 250 ms, as at a breakpoint, does not count.
  */
 export class Deadline {
+  /** A moment of `runningMs()`, in milliseconds: not comparable with `clock.now()`. */
   readonly at: number
 
   private constructor(at: number) {

@@ -5,7 +5,7 @@ const KEY = '@custody/debugger.1'
 
 /** How often the debugged process looks whether it runs, in milliseconds. */
 const BEAT_MS = 50
-/** A gap between two looks from which on it was stopped, rather than busy, in milliseconds. */
+/** A longer gap between two beats counts as a stop, in milliseconds. Code that holds the thread so long counts as well. */
 const STOPPED_MS = 250
 
 /** Whether a debugger is attached to this process, or may be. */
@@ -23,13 +23,16 @@ export function tellThreadsOfDebugger(): void {
 let isWatching = false
 let stoppedMs = 0
 
-/** Monotonic milliseconds in which this process could run: the time at a breakpoint does not count, from the first call on. */
+/** Monotonic milliseconds in which this process could run: from the first call on the time at a breakpoint does not count. Without a debugger it is the clock. */
 export function runningMs(): number {
   if (!isWatching && hasDebugger()) watch()
   return clock.now() - stoppedMs
 }
 
-/** After a stop its timer is the first of all that are due: it was to fire before those that a stop could let expire. */
+/**
+ * Node runs due timers in the order of their times. The next beat is at most `BEAT_MS` away, so it is due before a deadline that is further
+ * off, and the stop is known when that one looks.
+ */
 function watch(): void {
   isWatching = true
   let seen = clock.now()

@@ -27,6 +27,14 @@ export async function checkHooks(seen: SeenHooks, run: RunHandle): Promise<void>
     hint: 'see docs/compatibility.md for the versions that are tested.',
     facts: { missing },
   })
+  await tellUnknown(error, run)
+}
+
+/**
+ * Says at the end of the run that custody is kept more coarsely.
+ * @throws the error where the options are strict
+ */
+export async function tellUnknown(error: CustodyError, run: RunHandle): Promise<void> {
   if (run.options.strict) throw error
   await warn(run, error.message.split('\n')[0] ?? '')
 }

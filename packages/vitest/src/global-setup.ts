@@ -19,11 +19,9 @@ export default async function setup(project: TestProject): Promise<void> {
   // Vitest has called the reporters' start before the first setup.
   managed.isSettled = false
   const { handle, setups } = managed.run
-  for (const each of vitest.projects) {
-    manage(each, handle)
-    setups.watch(usersSetups(each))
-  }
-  setups.watch(usersSetups(project))
+  for (const each of vitest.projects) manage(each, handle)
+  // The root is not among them when it has projects.
+  for (const each of new Set([...vitest.projects, project])) setups.watch(usersSetups(each))
   enterSetups(project, setups)
   // A change of the configuration file brings fresh reporters to the same Vitest: what is there is asked, no mark on Vitest.
   const { reporters } = vitest as unknown as { reporters: unknown[] }

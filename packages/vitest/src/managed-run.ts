@@ -20,19 +20,19 @@ function runs(): WeakMap<Vitest, Promise<ManagedRun>> {
 }
 
 /**
- * Opens the run of this Vitest instance, or joins it. It closes with Vitest, when the global setups of all projects have been torn down:
- * those of the root are before others.
+ * Opens the run of this Vitest instance, or joins it. It closes with Vitest, and not in the teardown of our global setup: Vitest tears down
+ * those of the root before those of projects.
  */
 export async function joinRun(vitest: Vitest, options: unknown): Promise<ManagedRun> {
   let opening = runs().get(vitest)
   if (opening === undefined) {
     opening = openRun(options, vitest.config.root).then((run) => {
       const managed: ManagedRun = { run, isWatching: vitest.config.watch, isSettled: true }
-      const closeOnce = () => closeRun(vitest, managed)
-      vitest.onClose(closeOnce)
+      const close = () => closeRun(vitest, managed)
+      vitest.onClose(close)
       // Vitest 3 calls none of its hooks when a global teardown throws.
-      const { close } = vitest
-      vitest.close = () => close.call(vitest).finally(closeOnce)
+      const original = vitest.close
+      vitest.close = () => original.call(vitest).finally(close)
       return managed
     })
     runs().set(vitest, opening)

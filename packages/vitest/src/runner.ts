@@ -11,8 +11,8 @@ import {
 import type { RunnerTestCase, RunnerTestFile, RunnerTestSuite } from 'vitest'
 import * as vitest from 'vitest'
 import { loadBaseRunner, type RunnerClass, type RunnerHooks } from './base-runner.js'
+import { isTraced, tellUntraced } from './check-engine.js'
 import { checkHooks, isKnown } from './check-hooks.js'
-import { leavesTraces, tellUntraced } from './check-runtime.js'
 import { offerTest } from './custody-test.js'
 import { placeFixtures } from './fixtures.js'
 import { HeldUpdates } from './held-updates.js'
@@ -52,9 +52,9 @@ class CustodyRunner extends Base {
     files.open(file)
     const collect = () => super.onCollectStart?.(file)
     const seen = { onTaskUpdate: holders.get(this)?.isHooked === true, onAfterRunTask: recounts.has(this) }
-    if (isKnown(seen) && leavesTraces) return collect()
+    if (isKnown(seen) && isTraced) return collect()
     return checkHooks(seen, run)
-      .then(() => (leavesTraces ? undefined : tellUntraced(run)))
+      .then(() => (isTraced ? undefined : tellUntraced(run)))
       .then(collect)
   }
 

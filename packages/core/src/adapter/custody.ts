@@ -120,7 +120,7 @@ export const custody: Custody = {
 function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
   // Scope and environment are taken before the first await: afterwards the test may be over. Errors lead to the line of the call, not to ours.
   const act = <T>(verb: keyof ScopeMembers, body: (scope: Scope, call: CallPlace) => Promise<T>): Promise<T> => {
-    // Not below the member: it calls this one last, and Bun keeps no frame of it.
+    // Below this, not below the member: the member calls it last, and Bun drops the frame of a tail call.
     const site = captureSite(act)
     const begin = async (): Promise<T> => {
       let scope: Scope | null = null

@@ -1,3 +1,4 @@
+import { URL } from 'node:url'
 import { inspect } from 'node:util'
 import { CustodyError, hasCode } from '@custody/runtime/internals'
 import type { Logs, Ready, StartSpec } from '../options/start-spec.js'

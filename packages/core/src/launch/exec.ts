@@ -33,7 +33,7 @@ export interface ExecResult {
 interface ExecContext {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The call, which what it leaves behind is told by. */
+  /** The line of the call: what the command leaves is reported there. */
   readonly site: SpawnSite
   readonly signal?: AbortSignal
 }
@@ -56,18 +56,19 @@ export async function exec(
   const begun = clock.now()
   // Most tests run no command: it is loaded with the first that does.
   const { execa } = await import('execa')
-  const execaOptions = {
-    cwd,
-    env,
-    extendEnv: false,
-    preferLocal: true,
-    localDir: cwd,
-    buffer: false,
-    reject: false,
-    cleanup: true,
-    ...(input === undefined ? ({ stdin: 'ignore' } as const) : { input }),
-  } as const
-  const subprocess = spawnedBy(site, () => withNodesAbort(() => execa(file, [...args], execaOptions)))
+  const start = () =>
+    execa(file, [...args], {
+      cwd,
+      env,
+      extendEnv: false,
+      preferLocal: true,
+      localDir: cwd,
+      buffer: false,
+      reject: false,
+      cleanup: true,
+      ...(input === undefined ? { stdin: 'ignore' } : { input }),
+    })
+  const subprocess = spawnedBy(site, () => withNodesAbort(start))
   // Its promise never rejects, and waits for the end of the output, which a daemon may hold for ever.
   const output = new OutputCollector(subprocess.stdout, subprocess.stderr)
 

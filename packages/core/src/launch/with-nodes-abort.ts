@@ -1,11 +1,8 @@
 import * as util from 'node:util'
 
-/**
- * Calls what gives a signal of its own to Node, with Node's `AbortController` for the time of the call: environments as jsdom put one of
- * their own in its place, whose signals Node does not take.
- */
+/** Calls with Node's own AbortController as the global one. jsdom and the like put theirs there, and Node refuses its signals. */
 export function withNodesAbort<T>(call: () => T): T {
-  // There is no other way to it once the global one is replaced. Bun has none.
+  // Once the global one is replaced nothing else leads to Node's. Bun does not have this function.
   const nodes = util.transferableAbortController?.().constructor
   const replaced = Object.getOwnPropertyDescriptor(globalThis, 'AbortController')
   if (nodes === undefined || replaced === undefined || globalThis.AbortController === nodes) return call()

@@ -1,7 +1,7 @@
 import { fileURLToPath, URL } from 'node:url'
 import type { SpawnSite } from '../namespace/birth-state.js'
 
-/** A stack that leads to the user's own line: without the runtime's frames, ours, and those of installed packages. Empty when none is left. */
+/** A stack that leads to the user's own line: without the engine's frames, ours, and those of installed packages. Empty when none is left. */
 export function stackOfSite(site: SpawnSite | undefined): string {
   // A user's Error.prepareStackTrace may have made anything of it.
   const stack: unknown = site?.stack

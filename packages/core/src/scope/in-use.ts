@@ -1,4 +1,4 @@
-// What a scope needs only when something was started in it.
+// What `load-in-use.ts` loads, as one module.
 
 export { normalizeTitle } from '../leaks/signature.js'
 export { writeEvents } from '../report/events.js'

@@ -10,8 +10,8 @@ declare const IN_USE: string | undefined
 let inUse: InUse | null = null
 
 /**
- * What a scope needs when something was started in it. V8 passes over a text in a hundredth of the time that code takes, and it is there
- * when it is needed: by then a test may have put a file system of its own in the place of the true one.
+ * What a scope needs when something was started in it. V8 skips a text far faster than it parses code, and the text is there when it is
+ * needed: by then a test may have put a file system of its own in the place of the true one.
  */
 export async function loadInUse(): Promise<InUse> {
   inUse ??= typeof IN_USE === 'undefined' ? await import('./in-use.js') : compile(IN_USE)

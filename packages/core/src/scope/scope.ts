@@ -323,10 +323,10 @@ function noteStray({ id, scope }: Birth, site: SpawnSite): void {
   const stray = scope as Scope
   if (stray.file !== null) stray.books.starters.set(id, stray)
   if (!(stray.file ?? stray).isOver) return
-  // Inside of a spawn. It is loaded with the first teardown that has something to do.
+  // Inside of a spawn, which waits for nothing. Mostly it is loaded by then.
   const inUse = inUseIfLoaded()
   if (inUse !== null) inUse.noteStray(stray, site)
-  else void loadInUse().then(({ noteStray }) => noteStray(stray, site))
+  else void loadInUse().then((loaded) => loaded.noteStray(stray, site))
 }
 
 interface Above {

@@ -43,7 +43,7 @@ export function postSentinel(program: string, runDirectory: string, run: RunReco
   }
 }
 
-/** What runs a program in the runtime that this process runs in. A shell knows nothing of Deno's permissions. */
+/** What runs a program in the engine that this process runs in. A shell knows nothing of Deno's permissions. */
 function commandOf(program: string): string[] {
   return [process.execPath, ...('deno' in process.versions ? ['run', '--allow-all'] : []), program]
 }

@@ -1,8 +1,9 @@
 import { isMainThread } from 'node:worker_threads'
-import { CustodyError, type RunHandle, warn } from '@custody/core/worker'
+import { CustodyError, type RunHandle } from '@custody/core/worker'
+import { tellUnknown } from './check-hooks.js'
 
 /** Whether whatever a test starts leaves a trace here. In a thread of Deno `process.env` is not what children inherit. */
-export const leavesTraces: boolean = isMainThread || !('deno' in process.versions)
+export const isTraced: boolean = isMainThread || !('deno' in process.versions)
 
 /**
  * Says that Custody sees less here than elsewhere.
@@ -14,6 +15,5 @@ export async function tellUntraced(run: RunHandle): Promise<void> {
     'Could not look at all that tests start: in threads of Deno, what spawnSync, execSync, execFileSync and Deno.Command leave is not found.',
     { hint: "use pool: 'forks'; see docs/compatibility.md.", facts: { pool: 'threads' } },
   )
-  if (run.options.strict) throw error
-  await warn(run, error.message.split('\n')[0] ?? '')
+  await tellUnknown(error, run)
 }
