@@ -88,6 +88,17 @@ export interface SuiteResult {
   release(left: readonly Identity[]): Promise<void>
 }
 
+/** What became of the tests of a suite, by title. */
+export function statusesOf({ tests }: Pick<SuiteResult, 'tests'>): Readonly<Record<string, string>> {
+  return Object.fromEntries(tests.map(({ status, title }) => [title, status]))
+}
+
+/** The version of a runner, as its package has it. */
+export function versionOf(runner: RunnerName): string {
+  const { version } = JSON.parse(readFileSync(join(packageDirectory(runner), 'package.json'), 'utf8')) as { version: string }
+  return version
+}
+
 /** Runs a suite with the real binary of a runner, in a project of its own, and tells what an onlooker sees. */
 export function runSuite(runner: RunnerName, suite: Suite): Promise<SuiteResult> {
   return run(runner, suite, onTestFinished)
