@@ -66,6 +66,7 @@ const all = [
   'scopes',
   'shared',
   'started',
+  'vitest-cancelled',
   'vitest-debugger',
   'vitest-editors',
   'vitest-environments',

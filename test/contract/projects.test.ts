@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeRunners, type RunnerName, runners, runSuite, shareSuite, versionOf } from './run-suite.js'
+import { describeRunners, majorOf, type RunnerName, runners, runSuite, shareSuite } from './run-suite.js'
 
 const report = `{ report: { json: 'custody.json' } }`
 
@@ -117,8 +117,7 @@ const withPlugin = `import { custodyPlugin } from '@custody/vitest/plugin'
 const withoutPlugin = 'const plugins = []'
 
 // Vitest 5 runs the projects that such a project names; before that it is one as any other.
-const whatRuns =
-  Number.parseInt(versionOf('vitest'), 10) < 5 ? ['by directory', 'by file'] : ['by directory', 'by directory', 'within']
+const whatRuns = majorOf('vitest') < 5 ? ['by directory', 'by file'] : ['by directory', 'by directory', 'within']
 
 describe.runIf(runners.includes('vitest')).each([
   ['of the root', withPlugin, withoutPlugin],

@@ -93,10 +93,10 @@ export function statusesOf({ tests }: Pick<SuiteResult, 'tests'>): Readonly<Reco
   return Object.fromEntries(tests.map(({ status, title }) => [title, status]))
 }
 
-/** The version of a runner, as its package has it. */
-export function versionOf(runner: RunnerName): string {
+/** The major version of a runner, as its package has it. */
+export function majorOf(runner: RunnerName): number {
   const { version } = JSON.parse(readFileSync(join(packageDirectory(runner), 'package.json'), 'utf8')) as { version: string }
-  return version
+  return Number(version.split('.')[0])
 }
 
 /** Runs a suite with the real binary of a runner, in a project of its own, and tells what an onlooker sees. */

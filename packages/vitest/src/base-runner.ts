@@ -11,6 +11,7 @@ export interface RunnerHooks {
   onAfterRunTask?(test: RunnerTestCase): unknown
   onAfterRunSuite?(suite: RunnerTestSuite): unknown
   onAfterRunFiles?(files: RunnerTestFile[]): unknown
+  cancel?(reason: unknown): unknown
   /** Vitest puts these two on the instance. */
   onTestAnnotate?(test: RunnerTestCase, annotation: { type: string; message: string }): unknown
   onTaskUpdate?(packs: unknown[], events: unknown[]): unknown

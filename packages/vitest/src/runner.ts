@@ -36,6 +36,8 @@ const files = new OpenFiles(run)
 const holders = new WeakMap<RunnerHooks, HeldUpdates>()
 /** Has Vitest look once more whether a test is one too many for `bail`; the user's own hook is not called again. */
 const recounts = new WeakMap<RunnerHooks, (test: RunnerTestCase) => Promise<void>>()
+/** Those whose run was given up. */
+const cancelled = new WeakSet<RunnerHooks>()
 
 /**
  * Opens a scope for each file and each attempt of a test, captures after the body, and settles after all finalizers. Which hook runs when
@@ -63,6 +65,11 @@ class CustodyRunner extends Base {
     // A test beside it may have begun in the same turn, and its scope would be that of this suite's hooks.
     else if (isConcurrent(suite)) enterCell(files.open(suite.file).cell, true)
     return super.onBeforeRunSuite?.(suite)
+  }
+
+  override cancel(reason: unknown): unknown {
+    cancelled.add(this)
+    return super.cancel?.(reason)
   }
 
   override onBeforeRunTask(test: RunnerTestCase): unknown {
@@ -179,7 +186,7 @@ function settleBeforeBail(runner: RunnerHooks): void {
 async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<void> {
   const { cell, scope, tests } = files.open(file)
   const skipped: CustodyError[] = []
-  for (const [test, open] of tests) skipped.push(...(await settleSkipped(test, open)))
+  for (const [test, open] of tests) skipped.push(...(await settleSkipped(test, open, cancelled.has(runner))))
   await scope.explain(file.result?.errors ?? [])
   const settlement = await scope.settle({
     hasFailed: hasFailed(file) || skipped.length > 0,
@@ -214,10 +221,13 @@ function failLate({ late }: Settlement, ofFile: CustodyError[], isHooked: boolea
   return [...reddened]
 }
 
-/** A test that skipped itself has no result that could turn red without being counted twice: its file says it. */
-async function settleSkipped(test: RunnerTestCase, open: OpenTest): Promise<CustodyError[]> {
+/**
+ * A test that skipped itself has no result that could turn red without being counted twice: its file says it. So it is with one that was
+ * given up, whose own clean-up Vitest has not let run.
+ */
+async function settleSkipped(test: RunnerTestCase, open: OpenTest, isCancelled: boolean): Promise<CustodyError[]> {
   files.close(test, open)
-  await settleAttempt(test, open, open.scope, { hasFailed: hasFailed(test), isSkipped: true })
+  await settleAttempt(test, open, open.scope, { hasFailed: isCancelled || hasFailed(test), isSkipped: true, isCancelled })
   return open.settlements.flatMap(({ failures }) => failures)
 }
 

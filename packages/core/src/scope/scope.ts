@@ -33,6 +33,8 @@ export interface RunnersVerdict {
   readonly hasFailed: boolean
   /** Whether its test was skipped while it ran. */
   readonly isSkipped?: boolean
+  /** Whether the runner has given its test up: it was not let come to its own end. */
+  readonly isCancelled?: boolean
   /** Whether it is a file of which every test has run and passed. */
   readonly isWhole?: boolean
 }
@@ -66,6 +68,8 @@ export class Scope {
   readonly test: object
   /** Whether its own test has failed, as it was told at its settlement. */
   hasFailed = false
+  /** Whether the runner has given its test up. */
+  isCancelled = false
   readonly #names: FileNames
   readonly #title: (() => string) | null
   #holdings: Holdings | null = null
@@ -270,6 +274,7 @@ export class Scope {
   settle(verdict: RunnersVerdict): Promise<Settlement> {
     if (this.#settling !== null) return this.#settling
     this.hasFailed = verdict.hasFailed
+    this.isCancelled = verdict.isCancelled ?? false
     if (this.kind === 'test') this.books.noteEnd(this, verdict.hasFailed, verdict.isSkipped ?? false)
     this.#settling = this.#settle(verdict)
     return this.#settling

@@ -36,7 +36,7 @@ export async function settleStarted(scope: Scope): Promise<StartedSettlement> {
 }
 
 /** Ends the starts that are under way. The runner's own limit has cut their test short: their error says what they were waiting for. */
-async function endStarts({ name, starting }: Scope): Promise<CustodyError[]> {
+async function endStarts({ isCancelled, name, starting }: Scope): Promise<CustodyError[]> {
   const ended = [...starting].map(async ([controller, start]) => {
     controller.abort()
     return start.then(
@@ -44,7 +44,7 @@ async function endStarts({ name, starting }: Scope): Promise<CustodyError[]> {
       (error: unknown) => error,
     )
   })
-  const errors = (await Promise.all(ended)).filter((error) => error !== null)
+  const errors = (await Promise.all(ended)).filter((error) => error !== null && !isCancelled)
   return errors.map((error) => (isCustodyError(error) ? error : teardownFailed({ name }, 'settle', error)))
 }
 
