@@ -14,6 +14,7 @@ export default defineConfig({
     include: chosen ?? ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', ...(chosen ? [] : [...slow, ...services])],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     // The tests wait more than they work.
     maxWorkers: '100%',
   },

@@ -1,6 +1,6 @@
 // Puts the supervisor into one file, and the core into a few. `node scripts/bundle.mjs <directory>` does it where copies of the packages stand.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, buildSync } from 'esbuild'
 
@@ -21,21 +21,37 @@ buildSync({
 // Every run loads the core. Node finds and reads a few files in less than half the time of two hundred, and of zod only a part is needed.
 const core = new URL('core/', packages)
 const bundles = new URL('dist/bundle/', core)
-// What a worker loads when a test asks for it.
-const lazy = ['launch/exec', 'scope/inspect', 'scope/start-in-scope']
 // What every worker loads.
 const eager = ['adapter/worker', 'namespace/birth']
-const inWorkers = [...eager, 'scope/in-use', ...lazy]
-const nameOf = (entry) => `${entry.slice(entry.lastIndexOf('/') + 1)}.js`
-const loadLazily = {
-  name: 'load-lazily',
+// What a worker loads when a test starts something or asks for it: texts that it compiles itself.
+const lazy = ['launch/exec', 'scope/in-use', 'scope/inspect', 'scope/start-in-scope']
+const nameOf = (entry) => entry.slice(entry.lastIndexOf('/') + 1)
+// A bundle never imports them: see scope/lazily.ts.
+const leaveOut = {
+  name: 'leave-out',
   setup(build) {
-    const filter = new RegExp(`(?:${lazy.join('|')})\\.js$`)
-    build.onResolve({ filter }, ({ kind, path }) =>
-      kind === 'dynamic-import' ? { path: `./${nameOf(path.replace(/\.js$/, ''))}`, external: true } : undefined,
-    )
+    const filter = new RegExp(`/(?:${lazy.map(nameOf).join('|')})\\.js$`)
+    build.onResolve({ filter }, ({ kind, path }) => (kind === 'dynamic-import' ? { path, namespace: 'left-out' } : undefined))
+    build.onLoad({ filter: /./, namespace: 'left-out' }, () => ({ contents: '' }))
   },
 }
+const metafiles = []
+
+rmSync(bundles, { recursive: true, force: true })
+mkdirSync(bundles)
+for (const entry of ['index', ...eager]) {
+  writeFileSync(new URL(`${nameOf(entry)}.js`, bundles), await bundle(entry, { format: 'esm', define: { IS_BUNDLED: 'true' } }))
+}
+for (const entry of lazy) {
+  const text = await bundle(entry, {
+    format: 'cjs',
+    // A text that is CommonJS when it runs has no import.meta.
+    banner: { js: 'const moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
+    define: { 'import.meta.url': 'moduleUrl' },
+  })
+  writeFileSync(new URL(`${nameOf(entry)}.cjs`, bundles), text)
+}
+writeFileSync(new URL('LICENSES.txt', bundles), licensesOf(metafiles.flatMap(({ inputs }) => Object.keys(inputs))))
 
 async function bundle(entry, options) {
   const { metafile, outputFiles } = await build({
@@ -43,8 +59,8 @@ async function bundle(entry, options) {
     bundle: true,
     platform: 'node',
     target: 'node20',
-    external: ['execa', 'koffi', 'tmp-promise'],
-    plugins: [loadLazily],
+    external: ['koffi', 'tmp-promise'],
+    plugins: [leaveOut],
     minifySyntax: true,
     minifyWhitespace: true,
     write: false,
@@ -52,29 +68,32 @@ async function bundle(entry, options) {
     logLevel: 'warning',
     ...options,
   })
-  if (inWorkers.includes(entry)) refuseHeavy(entry, metafile)
+  metafiles.push(metafile)
+  if (entry !== 'index') refuseHeavy(entry, metafile)
   return outputFiles[0].text
 }
 
+/** Of what is heavy a worker loads only execa, with the first command. */
 function refuseHeavy(entry, { inputs, outputs }) {
   const imports = Object.values(outputs).flatMap((output) => output.imports)
   const isLater = ({ kind }) => kind === 'dynamic-import'
-  if (entry === 'scope/in-use' && imports.some(isLater))
-    throw new Error('What is compiled from a text must not import anything later.')
-  const atOnce = imports.filter((each) => !isLater(each)).map(({ path }) => path)
-  const heavy = [...Object.keys(inputs), ...atOnce].find((path) => /(^|\/)(execa|tmp-promise|zod)(\/|$)/.test(path))
-  if (heavy !== undefined) throw new Error(`A worker must not load ${heavy}, as ${entry} does.`)
+  if (lazy.includes(entry) && imports.some(isLater))
+    throw new Error(`${entry} is compiled from a text, and must import nothing later.`)
+  const loaded = [...Object.keys(inputs), ...imports.map(({ path }) => path)]
+  const heavy = entry === 'launch/exec' ? ['tmp-promise', 'zod'] : ['execa', 'tmp-promise', 'zod']
+  const found = loaded.find((path) => new RegExp(`(^|/)(${heavy.join('|')})(/|$)`).test(path))
+  if (found !== undefined) throw new Error(`A worker must not load ${found}, as ${entry} does.`)
 }
 
-const inUse = await bundle('scope/in-use', {
-  format: 'cjs',
-  // A text that is CommonJS when it runs has no import.meta.
-  banner: { js: 'const moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
-  define: { 'import.meta.url': 'moduleUrl' },
-})
-rmSync(bundles, { recursive: true, force: true })
-mkdirSync(bundles)
-for (const entry of ['index', ...eager, ...lazy]) {
-  const define = entry === 'adapter/worker' ? { IN_USE: JSON.stringify(inUse) } : {}
-  writeFileSync(new URL(nameOf(entry), bundles), await bundle(entry, { format: 'esm', define }))
+/** The licenses of the packages whose code is in the bundles. */
+function licensesOf(paths) {
+  const directories = new Set(paths.flatMap((path) => /.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path) ?? []))
+  const others = [...directories].filter((directory) => !directory.includes('/@custody/'))
+  const texts = others.map((directory) => {
+    const { name, version } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'))
+    const file = readdirSync(directory).find((each) => /^licen[cs]e(\.|$)/i.test(each))
+    if (file === undefined) throw new Error(`${name} has no license file, and must not be bundled.`)
+    return `${name} ${version}\n\n${readFileSync(join(directory, file), 'utf8').trim()}\n`
+  })
+  return texts.sort().join('\n---\n\n')
 }

@@ -65,6 +65,7 @@ const all = [
   'projects',
   'scopes',
   'shared',
+  'spies',
   'started',
   'vitest-cancelled',
   'vitest-debugger',

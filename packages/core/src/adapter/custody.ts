@@ -13,6 +13,7 @@ import type { Inspection } from '../provenance/inspection.js'
 import { leadTo } from '../report/stack-of-site.js'
 import type { Receipt } from '../retire/receipt.js'
 import { assertOpen } from '../scope/assert-open.js'
+import { lazily } from '../scope/lazily.js'
 import type { Scope } from '../scope/scope.js'
 import type { CallPlace } from '../scope/start-in-scope.js'
 import { writeExemption } from '../supervisor/write-exemption.js'
@@ -117,6 +118,10 @@ export const custody: Custody = {
   ...membersOf((verb) => currentScope(verb)),
 }
 
+const loadStart = () => lazily('start-in-scope', () => import('../scope/start-in-scope.js'))
+const loadExec = () => lazily('exec', () => import('../launch/exec.js'))
+const loadInspect = () => lazily('inspect', () => import('../scope/inspect.js'))
+
 function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
   // Scope and environment are taken before the first await: afterwards the test may be over. Errors lead to the line of the call, not to ours.
   const act = <T>(verb: keyof ScopeMembers, body: (scope: Scope, call: CallPlace) => Promise<T>): Promise<T> => {
@@ -141,19 +146,19 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
     start: (spec) =>
       act('start', (scope, call) =>
         scope.whileStarting(async (signal) => {
-          const { startIn } = await import('../scope/start-in-scope.js')
+          const { startIn } = await loadStart()
           return startIn(scope, spec, { ...call, signal })
         }),
       ),
     shared: (definition) =>
       act('shared', async (scope, call) => {
-        const { shareIn } = await import('../scope/start-in-scope.js')
+        const { shareIn } = await loadStart()
         return shareIn(scope, definition, call)
       }),
     exec: (file, args = [], options = {}) =>
       act('exec', (scope, call) =>
         scope.whileStarting(async (signal) => {
-          const { exec } = await import('../launch/exec.js')
+          const { exec } = await loadExec()
           const { namespace, run } = scope
           const env = { ...call.env, ...namespace.env, ...options.env }
           return exec(file, args, { ...options, cwd: resolve(run.root, options.cwd ?? ''), env, signal, site: call.site })
@@ -161,17 +166,17 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
       ),
     runtimes: () =>
       act('runtimes', async (scope) => {
-        const { inspectAll } = await import('../scope/inspect.js')
+        const { inspectAll } = await loadInspect()
         return inspectAll(scope)
       }),
     inspect: (locatorPath) =>
       act('inspect', async (scope) => {
-        const { inspect } = await import('../scope/inspect.js')
+        const { inspect } = await loadInspect()
         return inspect(scope, locatorPath)
       }),
     retire: (locatorPath) =>
       act('retire', async (scope) => {
-        const { retireNow } = await import('../scope/inspect.js')
+        const { retireNow } = await loadInspect()
         return retireNow(scope, locatorPath)
       }),
   }

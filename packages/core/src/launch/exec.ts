@@ -1,4 +1,5 @@
 import { CustodyError, clock } from '@custody/runtime/internals'
+import { execa } from 'execa'
 import { spawnedBy } from '../namespace/be-born.js'
 import type { SpawnSite } from '../namespace/birth-state.js'
 import { OutputCollector } from './output-collector.js'
@@ -54,8 +55,6 @@ export async function exec(
 ): Promise<ExecResult> {
   const { cwd, env, input, reject = true, site, timeout = 0 } = options
   const begun = clock.now()
-  // Most tests run no command: it is loaded with the first that does.
-  const { execa } = await import('execa')
   const start = () =>
     execa(file, [...args], {
       cwd,

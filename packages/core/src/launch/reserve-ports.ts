@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto'
-import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, unlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { CustodyError, hasCode, hasEnded } from '@custody/runtime/internals'
+import { CustodyError, hasCode, hasEnded, readText, writeText } from '@custody/runtime/internals'
 
 // Below the range from which systems take ports by themselves, for clients and for port 0.
 const FIRST = 20_000
@@ -60,7 +60,7 @@ export async function reservePorts<P extends string>(
 
 function claim(path: string, holder: Identity): boolean {
   try {
-    writeFileSync(path, JSON.stringify(holder), { flag: 'wx', mode: 0o600 })
+    writeText(path, JSON.stringify(holder), { flag: 'wx' })
     return true
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error
@@ -72,7 +72,7 @@ function claim(path: string, holder: Identity): boolean {
 
 function isHolderDead(path: string): boolean {
   try {
-    return hasEnded(JSON.parse(readFileSync(path, 'utf8')) as Identity) === true
+    return hasEnded(JSON.parse(readText(path)) as Identity) === true
   } catch (error) {
     // Released since, or being written just now.
     if (hasCode(error, 'ENOENT') || error instanceof SyntaxError) return false

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readText, writeText } from '@custody/runtime/internals'
 import type { Baseline } from './baseline.js'
 
 /** Where workers find a run's baseline: it may be longer than an environment variable. */
@@ -11,13 +11,13 @@ export interface BaselinePlace {
 const read = new Map<string, Baseline>()
 
 export function shareBaseline(runDirectory: string, baseline: Baseline): void {
-  writeFileSync(pathIn(runDirectory), JSON.stringify(baseline), { mode: 0o600 })
+  writeText(pathIn(runDirectory), JSON.stringify(baseline))
 }
 
 /** Null where there is none. Read once in each worker. */
 export function sharedBaseline({ directory, hasBaseline }: BaselinePlace): Baseline | null {
   if (!hasBaseline) return null
-  const baseline = read.get(directory) ?? (JSON.parse(readFileSync(pathIn(directory), 'utf8')) as Baseline)
+  const baseline = read.get(directory) ?? (JSON.parse(readText(pathIn(directory))) as Baseline)
   read.set(directory, baseline)
   return baseline
 }

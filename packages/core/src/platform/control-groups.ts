@@ -1,6 +1,6 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasCode, readOrNull } from '@custody/runtime/internals'
+import { hasCode, readOrNull, readText, writeText } from '@custody/runtime/internals'
 
 /**
  * The control groups of a run, on Linux where version 2 is there and this user may write to it: one for all that the run's supervisor
@@ -75,7 +75,7 @@ export class ControlGroups {
 
   #move(path: string): boolean {
     try {
-      writeFileSync(join(path, 'cgroup.procs'), String(process.pid))
+      writeText(join(path, 'cgroup.procs'), String(process.pid))
       this.#inside = path
       return true
     } catch (error) {
@@ -116,7 +116,7 @@ function groupsBelow(path: string): string[] {
 
 function readMembers(group: string): string {
   try {
-    return readOrNull(() => readFileSync(join(group, 'cgroup.procs'), 'latin1')) ?? ''
+    return readOrNull(() => readText(join(group, 'cgroup.procs'), 'latin1')) ?? ''
   } catch (error) {
     // Removed between the look and the read; or one for threads, whose processes are listed elsewhere.
     if (hasCode(error, 'ENODEV') || hasCode(error, 'EOPNOTSUPP')) return ''
@@ -126,13 +126,13 @@ function readMembers(group: string): string {
 
 /** Where this process is, in the file system of version 2. */
 function ownGroup(): string | null {
-  const own = readOrNull(() => readFileSync('/proc/self/cgroup', 'utf8'))
+  const own = readOrNull(() => readText('/proc/self/cgroup'))
   const within = own
     ?.split('\n')
     .find((line) => line.startsWith('0::'))
     ?.slice('0::'.length)
   // Fields 4 and 5: which part of it is mounted, and where; its kind comes after the dash.
-  const mounts = readOrNull(() => readFileSync('/proc/self/mountinfo', 'utf8')) ?? ''
+  const mounts = readOrNull(() => readText('/proc/self/mountinfo')) ?? ''
   const mount = mounts
     .split('\n')
     .find((line) => / - cgroup2 /.test(line))

@@ -1,12 +1,12 @@
-import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
-import { parseStat, readOrNull } from '@custody/runtime/internals'
+import { closeSync, lstatSync, openSync, readdirSync, readlinkSync, readSync, statSync } from 'node:fs'
+import { parseStat, readOrNull, readText } from '@custody/runtime/internals'
 import type { Platform, ProcessEntry } from './index.js'
 
 export const linux: Platform = {
   readProcess,
 
   holdsNumber(pid, start) {
-    const line = readOrNull(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+    const line = readOrNull(() => readText(`/proc/${pid}/stat`, 'latin1'))
     // Field 22; a zombie keeps it.
     return line?.slice(line.lastIndexOf(')') + 2).split(' ')[19] === start
   },
@@ -23,7 +23,7 @@ export const linux: Platform = {
   },
 
   readLastPid() {
-    const last = readOrNull(() => readFileSync('/proc/loadavg', 'latin1'))
+    const last = readOrNull(() => readText('/proc/loadavg', 'latin1'))
       ?.trim()
       .split(' ')
       .at(-1)
@@ -33,14 +33,14 @@ export const linux: Platform = {
   listChildren() {
     // A child belongs to the thread that has started it, or that it came to.
     const threads = readOrNull(() => readdirSync('/proc/self/task')) ?? []
-    const lists = threads.map((thread) => readOrNull(() => readFileSync(`/proc/self/task/${thread}/children`, 'latin1')))
+    const lists = threads.map((thread) => readOrNull(() => readText(`/proc/self/task/${thread}/children`, 'latin1')))
     // A kernel may be built without them.
     if (lists.every((list) => list === null)) return null
     return lists.flatMap((list) => (list ?? '').split(' ').filter(Boolean).map(Number))
   },
 
   readInitialVariable(pid, name) {
-    const environment = readOrNull(() => readFileSync(`/proc/${pid}/environ`, 'utf8'))
+    const environment = readOrNull(() => readText(`/proc/${pid}/environ`))
     if (environment === null) return readProcess(pid) === null ? 'absent' : 'unreadable'
     const entry = environment.split('\0').find((pair) => pair.startsWith(`${name}=`))
     return entry === undefined ? 'absent' : { value: entry.slice(name.length + 1) }
@@ -61,7 +61,7 @@ export const linux: Platform = {
   listListeners(port) {
     const wanted = port.toString(16).toUpperCase().padStart(4, '0')
     return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => {
-      const table = readOrNull(() => readFileSync(path, 'latin1')) ?? ''
+      const table = readOrNull(() => readText(path, 'latin1')) ?? ''
       return table.split('\n').flatMap((line) => {
         // Local address, remote address, state (0A listens), …, inode.
         const fields = line.trim().split(/\s+/)
@@ -80,7 +80,7 @@ export const linux: Platform = {
 
   describeProcess(pid) {
     const { parent = null, start } = readProcess(pid) ?? {}
-    const uptime = readOrNull(() => readFileSync('/proc/uptime', 'latin1'))
+    const uptime = readOrNull(() => readText('/proc/uptime', 'latin1'))
     // Ticks of which a second has a hundred on every system that Node runs on.
     const ageMs = start === undefined || uptime === null ? null : Number(uptime.split(' ')[0]) * 1_000 - Number(start) * 10
     const listensOn = listSockets(pid).flatMap(({ isListening, local }) => (isListening ? local : []))
@@ -98,7 +98,7 @@ export const linux: Platform = {
   },
 
   readCommand(pid) {
-    const line = readOrNull(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8')) ?? ''
+    const line = readOrNull(() => readText(`/proc/${pid}/cmdline`)) ?? ''
     if (line === '') return []
     const words = line.replace(/\0$/, '').split('\0')
     const [title = '', ...rest] = words
@@ -155,7 +155,7 @@ interface Socket {
 function listSockets(pid: number): Socket[] {
   const links = new Set(linksOf(pid))
   const isOwn = (inode: string | undefined) => links.has(`socket:[${inode}]`)
-  const linesOf = (table: string) => (readOrNull(() => readFileSync(`/proc/net/${table}`, 'latin1')) ?? '').split('\n').slice(1)
+  const linesOf = (table: string) => (readOrNull(() => readText(`/proc/net/${table}`, 'latin1')) ?? '').split('\n').slice(1)
   const tcp = ['tcp', 'tcp6'].flatMap(linesOf).flatMap((line) => {
     const [, local = '', remote = '', state, , , , , , inode] = line.trim().split(/\s+/)
     return isOwn(inode) ? { local: addressOf(local), remote: addressOf(remote), isListening: state === '0A' } : []

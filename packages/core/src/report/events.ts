@@ -1,7 +1,6 @@
-import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { isObject, parseJson } from '@custody/runtime/internals'
+import { appendText, isObject, parseJson, readText } from '@custody/runtime/internals'
 import type { JudgedFile } from '../leaks/baseline.js'
 import type { LeakSignature } from '../leaks/signature.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
@@ -82,14 +81,14 @@ export function isForReport(event: RunEvent): event is ReportEvent {
 export function writeEvents(runDirectory: string, events: readonly RunEvent[]): void {
   if (events.length === 0) return
   const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('')
-  appendFileSync(join(runDirectory, 'events.jsonl'), lines, { mode: 0o600 })
+  appendText(join(runDirectory, 'events.jsonl'), lines)
 }
 
 /** All events so far. */
 export function readEvents(runDirectory: string): RunEvent[] {
   let text: string
   try {
-    text = readFileSync(join(runDirectory, 'events.jsonl'), 'utf8')
+    text = readText(join(runDirectory, 'events.jsonl'))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error

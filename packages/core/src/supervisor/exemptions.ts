@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { hasCode, isObject, NAMESPACE_VARIABLE, parseJson } from '@custody/runtime/internals'
+import { hasCode, isObject, NAMESPACE_VARIABLE, parseJson, readText } from '@custody/runtime/internals'
 import type { Allowance } from '../options/options.js'
 import { type InitialVariable, platform } from '../platform/index.js'
 import { isBornIn } from '../provenance/own-processes.js'
@@ -13,7 +12,7 @@ import { EXEMPTIONS_FILE, type Exemption } from './write-exemption.js'
 /** What was written down so far. */
 export function readExemptions(runDirectory: string): Exemption[] {
   try {
-    const lines = readFileSync(join(runDirectory, EXEMPTIONS_FILE), 'utf8').split('\n').map(parseJson)
+    const lines = readText(join(runDirectory, EXEMPTIONS_FILE)).split('\n').map(parseJson)
     // A worker that was killed while it wrote leaves half a line.
     return lines.filter(isObject) as unknown as Exemption[]
   } catch (error) {

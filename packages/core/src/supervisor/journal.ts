@@ -1,6 +1,6 @@
-import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
+import { appendText, readText } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { FileId } from '../tree/file-id.js'
 
@@ -13,12 +13,12 @@ export interface JournalEntry {
 }
 
 export function writeJournal(runDirectory: string, entry: JournalEntry): void {
-  appendFileSync(join(runDirectory, 'journal.jsonl'), `${JSON.stringify(entry)}\n`, { mode: 0o600 })
+  appendText(join(runDirectory, 'journal.jsonl'), `${JSON.stringify(entry)}\n`)
 }
 
 export function readJournal(runDirectory: string): JournalEntry[] {
   try {
-    const lines = readFileSync(join(runDirectory, 'journal.jsonl'), 'utf8').split('\n')
+    const lines = readText(join(runDirectory, 'journal.jsonl')).split('\n')
     // A last line without its end is from a supervisor that died while it wrote.
     return lines.slice(0, -1).map((line) => JSON.parse(line) as JournalEntry)
   } catch (error) {

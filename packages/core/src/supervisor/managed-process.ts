@@ -9,7 +9,7 @@ import { type FileId, fileIdOf } from '../tree/file-id.js'
 import { findBornHere } from '../tree/find-born-here.js'
 import { findHeadGroups, findHeads } from '../tree/find-heads.js'
 import { sendSignal } from '../tree/send-signal.js'
-import { type Leader, stopTree } from '../tree/stop-tree.js'
+import { EMPTY_LOOKS, type Leader, stopTree } from '../tree/stop-tree.js'
 import { noteChild } from './orphans.js'
 import type { Ended, ExitStatus, Spawned, SpawnRequest } from './protocol.js'
 
@@ -118,8 +118,11 @@ export class ManagedProcess implements Leader {
   /** The head of all that was born of it, and the oldest of several. No PID file is asked. */
   #findHead(): Identity | null {
     const isOlder = (a: Identity, b: Identity) => platform.isOlder(a.start ?? '0', b.start ?? '0') === true
-    const [oldest = null] = findHeads(this.find()).sort((a, b) => (isOlder(a, b) ? -1 : 1))
-    return oldest
+    for (let look = 0; look < EMPTY_LOOKS; look++) {
+      const [oldest] = findHeads(this.find()).sort((a, b) => (isOlder(a, b) ? -1 : 1))
+      if (oldest !== undefined) return oldest
+    }
+    return null
   }
 
   get isExpected(): boolean {

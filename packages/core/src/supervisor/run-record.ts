@@ -1,6 +1,7 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
+import { readText, writeText } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Allowance } from '../options/options.js'
 import type { Level } from './means.js'
@@ -30,14 +31,14 @@ export interface RunRecord {
 
 export function writeRunRecord(runDirectory: string, record: RunRecord): void {
   const draft = join(runDirectory, `.run.json.${process.pid}`)
-  writeFileSync(draft, JSON.stringify(record), { mode: 0o600 })
+  writeText(draft, JSON.stringify(record))
   renameSync(draft, join(runDirectory, 'run.json'))
 }
 
 /** Null when the directory is no run's, or was made a moment ago. */
 export function readRunRecord(runDirectory: string): RunRecord | null {
   try {
-    return JSON.parse(readFileSync(join(runDirectory, 'run.json'), 'utf8')) as RunRecord
+    return JSON.parse(readText(join(runDirectory, 'run.json'))) as RunRecord
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null

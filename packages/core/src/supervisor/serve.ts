@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { appendFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import {
+  appendText,
   chooseEndpoint,
   hasCode,
   hasEnded,
@@ -145,7 +146,7 @@ function withoutSecrets({ details: _details, token: _token, ...locator }: Locato
 function recordEnded(runDirectory: string, ended: readonly (Ended | Swept)[]): void {
   const lines = ended.map((each) => `${JSON.stringify(each)}\n`).join('')
   try {
-    appendFileSync(join(runDirectory, 'ended.jsonl'), lines, { mode: 0o600 })
+    appendText(join(runDirectory, 'ended.jsonl'), lines)
   } catch (error) {
     // Somebody has removed the run's directory: then there is no next run to be told.
     if (!hasCode(error, 'ENOENT')) throw error

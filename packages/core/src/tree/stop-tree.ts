@@ -48,7 +48,7 @@ interface Look {
 }
 
 /** This many looks in a row must find nothing: a process between fork and exec shows its parent's face. */
-const EMPTY_LOOKS = 3
+export const EMPTY_LOOKS = 3
 /** How long to go on killing what keeps coming, in milliseconds. */
 const FORCE_MS = 5_000
 

@@ -1,4 +1,5 @@
-import { linkSync, writeFileSync } from 'node:fs'
+import { linkSync } from 'node:fs'
+import { writeText } from '../text-file.js'
 import { removeIfAllowed } from './remove-if-allowed.js'
 
 /**
@@ -9,7 +10,7 @@ import { removeIfAllowed } from './remove-if-allowed.js'
  */
 export function putFile(path: string, text: string, draft: string): void {
   try {
-    writeFileSync(draft, text, { flag: 'wx', mode: 0o600 })
+    writeText(draft, text, { flag: 'wx' })
     // A link, not a rename: a rename replaces what is there.
     linkSync(draft, path)
   } finally {

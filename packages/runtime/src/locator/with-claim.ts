@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync, unlinkSync } from 'node:fs'
+import { unlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { hasCode } from '../errors.js'
 import type { Identity } from '../identity.js'
 import { hasEnded } from '../platform/has-ended.js'
 import { ownIdentity } from '../platform/index.js'
+import { readText } from '../text-file.js'
 import { isObject, parseJson } from '../wire/json.js'
 import { isFieldValid } from './locator.js'
 import { putFile } from './put-file.js'
@@ -43,11 +44,11 @@ function take(claim: string): boolean {
  * take away what the faster has put there since.
  */
 function removeDead(claim: string): void {
-  const text = readText(claim)
+  const text = textOf(claim)
   const holder = parseJson(text)
   if (!isIdentity(holder) || hasEnded(holder) !== true) return
   withClaim(`${claim}.${holder.pid}`, () => {
-    if (readText(claim) === text) unlinkSync(claim)
+    if (textOf(claim) === text) unlinkSync(claim)
   })
 }
 
@@ -57,9 +58,10 @@ function isIdentity(value: unknown): value is Identity {
   return isObject(value) && identityFields.every((field) => isFieldValid(field, value[field]))
 }
 
-function readText(path: string): string {
+/** Empty when there is no such file. */
+function textOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readText(path)
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return ''
     throw error

@@ -1,4 +1,5 @@
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readlinkSync } from 'node:fs'
+import { readText } from '../text-file.js'
 import type { RuntimePlatform } from './index.js'
 
 export const linux: RuntimePlatform = {
@@ -7,12 +8,12 @@ export const linux: RuntimePlatform = {
   hasUnixSockets: true,
 
   readStart(pid) {
-    return readStartFrom(() => readFileSync(`/proc/${pid}/stat`, 'latin1'))
+    return readStartFrom(() => readText(`/proc/${pid}/stat`, 'latin1'))
   },
 
   readOrigin() {
     return {
-      boot: readOrNull(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()),
+      boot: readOrNull(() => readText('/proc/sys/kernel/random/boot_id', 'latin1').trim()),
       pidns: readOrNull(() => readlinkSync('/proc/self/ns/pid')),
       timens: readOrNull(() => readlinkSync('/proc/self/ns/time')),
     }

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
-import { clock, readOrNull } from '@custody/runtime/internals'
+import { clock, readOrNull, readText } from '@custody/runtime/internals'
 import { ExitWatch, type Watched } from './exit-watch.js'
 import type { Koffi } from './load-koffi.js'
 import type { HeldPeer, HeldProcess, Mechanism, Native } from './native.js'
@@ -86,7 +85,7 @@ export function linuxNative(koffi: Koffi): Native {
 
 /** Of whom a pidfd is, in each pid namespace from this one down to its own; nothing when it has exited, or nobody tells. */
 function readPids(descriptor: number): number[] {
-  const info = readOrNull(() => readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? ''
+  const info = readOrNull(() => readText(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? ''
   const pids = /^NSpid:\s*(.*)$/m.exec(info)?.[1]?.split(/\s+/).map(Number) ?? []
   return pids.every((pid) => pid > 0) ? pids : []
 }
