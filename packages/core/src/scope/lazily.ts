@@ -1,10 +1,8 @@
 import * as childProcess from 'node:child_process'
-import * as crypto from 'node:crypto'
 import * as fs from 'node:fs'
 import * as fsPromises from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import * as net from 'node:net'
-import * as os from 'node:os'
 import * as path from 'node:path'
 import * as url from 'node:url'
 import * as util from 'node:util'
@@ -32,8 +30,8 @@ export function ifLoaded<T>(name: string): T | null {
   return (parts.get(name) as T | undefined) ?? null
 }
 
-/** Built-in modules whose functions tests replace, as they are now. */
-const replaced = { child_process: childProcess, crypto, fs, 'fs/promises': fsPromises, net, os, path, url, util }
+/** Built-in modules whose functions tests replace, as they are now. To load `node:crypto` as well would take longer than all else here. */
+const replaced = { child_process: childProcess, fs, 'fs/promises': fsPromises, net, path, url, util }
 const builtins = new Map<string, unknown>(Object.entries(replaced).map(([name, module]) => [name, { ...module }]))
 
 function compile(name: string): unknown {
