@@ -1,7 +1,7 @@
 import type { Locator } from '@custody/runtime'
 import { afterAll, describe, expect, test } from 'vitest'
 import { isAlive } from './alive.js'
-import { describeRunners, type RunnerName, runners, runSuite, shareSuite } from './run-suite.js'
+import { describeRunners, type RunnerName, runners, shareSuite } from './run-suite.js'
 
 const plainJest = `testMatch: ['**/*.check.cjs'], transform: {}, rootDir: import.meta.dirname,`
 
@@ -228,15 +228,5 @@ describe.each(runners.filter((runner) => runner === 'jest'))('%s', (runner) => {
     test('ends with the run what proves nothing by its locator, by what the kernel shows of its birth', () => {
       expect(left().map(isAlive)).toEqual([false, false])
     })
-  })
-
-  test('refuses a project that is named by a string', async () => {
-    const result = await runSuite(runner, {
-      config: `import { withCustody } from '@custody/jest/config'\nexport default withCustody({ projects: ['<rootDir>/packages/a'] })`,
-      files: {},
-    })
-    expect(result.exitCode).toBe(1)
-    expect(result.output).toContain('Could not put the project <rootDir>/packages/a under custody: it is named by a string')
-    expect(result.output).toContain('Hint: give the project as an object, or wrap its own configuration with withCustody.')
   })
 })

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { runners, shareSuite } from './run-suite.js'
+import { runners, runSuite, shareSuite, statusesOf } from './run-suite.js'
 
 const common = `testMatch: ['**/*.check.cjs'], transform: {}, testTimeout: 30_000`
 const report = `{ report: { json: 'custody.json' } }`
@@ -76,6 +76,71 @@ describe.runIf(runners.includes('jest'))('jest', () => {
 
     test('runs the wrapped one by its own runner', () => {
       expect(suite().notes['own runner'], suite().output).toBe(1)
+    })
+  })
+
+  describe('with projects that are named by a directory, a file, a pattern and an object', () => {
+    const project = (name: string) => `{ ${common}, displayName: '${name}' }`
+    const body = (name: string) => `
+      const { custody } = require('@custody/jest')
+      test('${name} has a scope', () => expect(custody.namespace.id).toBeDefined())
+      test('${name} leaks', () => { require('node:child_process').spawn('sleep', ['300'], { stdio: 'ignore' }) })`
+    const names = ['by-directory', 'by-file', 'by-pattern', 'by-object']
+    const suite = shareSuite('jest', () => ({
+      config: `
+        import { withCustody } from '@custody/jest/config'
+        const projects = [
+          '<rootDir>/by-directory', '<rootDir>/by-file/own.config.cjs', 'packages/*',
+          { ...${project('by-object')}, rootDir: import.meta.dirname + '/by-object' },
+        ]
+        export default withCustody({ projects }, ${report})`,
+      extras: {
+        'by-directory/package.json': `{ "jest": { "testMatch": ["**/*.check.cjs"], "transform": {}, "displayName": "by-directory" } }`,
+        'by-directory/a.check.cjs': body('by-directory'),
+        'by-file/own.config.cjs': `module.exports = () => (${project('by-file')})`,
+        'by-file/a.check.cjs': body('by-file'),
+        'packages/b/jest.config.mjs': `export default async () => (${project('by-pattern')})`,
+        'packages/b/a.check.cjs': body('by-pattern'),
+        'packages/notes.txt': 'no project',
+        'by-object/a.check.cjs': body('by-object'),
+      },
+      files: {},
+    }))
+
+    test('keeps custody in each', () => {
+      const each = (name: string) => [`${name} has a scope`, 'passed']
+      const leaks = (name: string) => [`${name} leaks`, 'failed']
+      expect(statusesOf(suite()), suite().output).toEqual(Object.fromEntries([...names.map(each), ...names.map(leaks)]))
+    })
+  })
+
+  test.each([
+    ['that is not there', 'nowhere', 'find'],
+    ['whose configuration throws', 'broken', 'a fault of the project'],
+  ])('a project %s is refused by name', async (_, name, reason) => {
+    const { exitCode, output } = await runSuite('jest', {
+      config: `
+        import { withCustody } from '@custody/jest/config'
+        export default withCustody({ projects: ['<rootDir>/${name}'] })`,
+      extras: { 'broken/jest.config.cjs': `throw new Error('a fault of the project')` },
+      files: {},
+    })
+    expect(exitCode, output).toBe(1)
+    expect(output).toMatch(
+      new RegExp(`Could not put the project \\S*/${name} under custody: its configuration cannot be read \\(.*${reason}`),
+    )
+    expect(output).toContain('Hint: see whether Jest itself can read it, or give the project as an object.')
+  })
+
+  describe('with the preset', () => {
+    const suite = shareSuite('jest', () => ({
+      config: `export default { preset: '@custody/jest', ${common}, rootDir: import.meta.dirname }`,
+      files: { leaking: `test('leaks', () => { spawn('sleep', ['300'], { stdio: 'ignore' }) })`, green: leaving },
+    }))
+
+    test('keeps custody by the default options', () => {
+      expect(statusesOf(suite()), suite().output).toEqual({ leaks: 'failed', 'leaves a daemon': 'passed' })
+      expect(suite().output).toMatch(/custody {2}1 runtime, 1 owned, 1 retired, .*1 leaked/)
     })
   })
 

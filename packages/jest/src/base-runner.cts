@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Config } from '@jest/types'
 
 /** What `withCustody` leaves in `globals`, the only channel of a project's configuration that both Jests accept. */
@@ -42,14 +42,17 @@ export function requireFromJest(rootDir: string): { resolve(name: string): strin
         return project.resolve(name)
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
-        const links = ['jest', '@jest/core', 'jest-config']
-        const jestConfig = links.reduce((from, link) => createRequire(dirnameOf(from, link)), project)
-        return jestConfig.resolve(name)
+        return requireOfJestConfig(rootDir).resolve(name)
       }
     },
   }
 }
 
-function dirnameOf(from: NodeJS.Require, name: string): string {
-  return join(dirname(from.resolve(`${name}/package.json`)), 'package.json')
+/** What Jest's own package for configurations sees, which most others of Jest are dependencies of. */
+export function requireOfJestConfig(rootDir: string): NodeJS.Require {
+  const links = ['jest', '@jest/core', 'jest-config']
+  return links.reduce(
+    (from, link) => createRequire(from.resolve(`${link}/package.json`)),
+    createRequire(join(rootDir, 'package.json')),
+  )
 }

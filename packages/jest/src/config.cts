@@ -1,12 +1,16 @@
-import { join, parse } from 'node:path'
+import { join, parse, resolve } from 'node:path'
 import type { Allowance, CustodyOptions, LeakOverride, LeakPolicy } from '@custody/core' with { 'resolution-mode': 'import' }
 import type { Config } from '@jest/types'
 import { type CustodyGlobals, custodyGlobals } from './base-runner.cjs'
+import { directoryOfCaller } from './directory-of-caller.cjs'
+import { expandProjects } from './expand-projects.cjs'
 
 export type { Allowance, CustodyOptions, LeakOverride, LeakPolicy }
 
 type Initial = Config.InitialOptions
 type Project = Initial | Config.InitialProjectOptions
+/** A configuration whose projects are objects. */
+type WithoutNames = Omit<Initial, 'projects'> & { projects?: Config.InitialProjectOptions[] }
 type ConfigFunction = (...args: never[]) => Initial | Promise<Initial>
 
 const RUNNER = join(__dirname, 'runner.cjs')
@@ -15,19 +19,34 @@ const TEARDOWN = join(__dirname, 'global-teardown.js')
 
 /**
  * Puts a Jest configuration under custody. What the user has set for the same places is chained, not replaced. The options hold for all
- * of its `projects`; those of a project that is wrapped itself count only where it runs alone.
+ * of its `projects`; those of a project that is wrapped itself count only where it runs alone. Projects that are named by strings are
+ * read as Jest reads them.
  *
  * @param config an object, or a function that gives one, also asynchronously
- * @throws CUSTODY_INVALID_OPTION for projects that are named by a string; for wrong options when the run begins
+ * @returns a configuration; where `config` is a function, or names a project by a string, a function that gives one
+ * @throws CUSTODY_INVALID_OPTION for a project that cannot be read, and for wrong options, when the run begins
  */
 export function withCustody(config: ConfigFunction, options?: CustodyOptions): (...args: never[]) => Promise<Initial>
-export function withCustody(config?: Initial, options?: CustodyOptions): Initial
+export function withCustody(config?: WithoutNames, options?: CustodyOptions): Initial
+export function withCustody(config: Initial, options?: CustodyOptions): Initial | (() => Promise<Initial>)
 export function withCustody(config: Initial | ConfigFunction = {}, options: CustodyOptions = {}): unknown {
-  if (typeof config === 'function') return async (...args: never[]) => wrapRoot(await config(...args), options)
-  return wrapRoot(config, options)
+  const directory = directoryOfCaller(withCustody)
+  const expand = async (own: Initial) => wrapRoot(await withoutNames(own, directory), options)
+  if (typeof config === 'function') return async (...args: never[]) => expand(await config(...args))
+  return namesProjects(config) ? () => expand(config) : wrapRoot(config as WithoutNames, options)
 }
 
-function wrapRoot(wrapped: Initial, given: CustodyOptions): Initial {
+function namesProjects({ projects }: Initial): boolean {
+  return projects?.some((project) => typeof project === 'string') ?? false
+}
+
+async function withoutNames(config: Initial, directory: string): Promise<WithoutNames> {
+  if (!namesProjects(config)) return config as WithoutNames
+  const projects = await expandProjects(config.projects ?? [], resolve(directory, config.rootDir ?? ''))
+  return { ...config, projects: [...projects] }
+}
+
+function wrapRoot(wrapped: WithoutNames, given: CustodyOptions): Initial {
   const { config, options: inner } = unwrap(wrapped)
   const { globalSetup = null, globalTeardown = null, projects } = config
   const root = { options: { ...inner, ...given }, rootGlobalSetup: globalSetup, rootGlobalTeardown: globalTeardown }
@@ -36,9 +55,7 @@ function wrapRoot(wrapped: Initial, given: CustodyOptions): Initial {
     globalSetup: SETUP,
     globalTeardown: TEARDOWN,
     ...(projects && {
-      projects: projects.map((project) => wrapProject(unwrap(asObject(project)).config, root)) as NonNullable<
-        Initial['projects']
-      >,
+      projects: projects.map((project) => wrapProject(unwrap(project).config, root)),
     }),
   }
 }
@@ -69,15 +86,6 @@ function unwrap<C extends Project>(config: C): { config: C; options: CustodyOpti
 /** Whether a place holds this file of ours, by its path or by its name as a part of the package. */
 function isOurs(configured: string | null | undefined, path: string): boolean {
   return configured === path || configured === `@custody/jest/${parse(path).name}`
-}
-
-function asObject(project: string | Config.InitialProjectOptions): Config.InitialProjectOptions {
-  if (typeof project !== 'string') return project
-  const error = new Error(
-    `Could not put the project ${project} under custody: it is named by a string, and its configuration is its own.\n` +
-      'Hint: give the project as an object, or wrap its own configuration with withCustody.',
-  )
-  throw Object.assign(error, { name: 'CustodyError', code: 'CUSTODY_INVALID_OPTION' })
 }
 
 function escapeRegExp(path: string): string {
