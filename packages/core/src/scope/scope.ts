@@ -33,6 +33,8 @@ export interface RunnersVerdict {
   readonly hasFailed: boolean
   /** Whether its test was skipped while it ran. */
   readonly isSkipped?: boolean
+  /** Whether it is a file that has failed by itself, in a hook of its own or before its tests: not for a test in it. */
+  readonly isBroken?: boolean
   /** Whether it is a file of which every test has run and passed. */
   readonly isWhole?: boolean
 }
@@ -64,7 +66,7 @@ export class Scope {
   readonly opener: Scope | null
   /** The same for all attempts of one test. */
   readonly test: object
-  /** Whether its own test has failed, as it was told at its settlement. */
+  /** Whether its own test has failed, or the file by itself, as it was told at its settlement. */
   hasFailed = false
   readonly #names: FileNames
   readonly #title: (() => string) | null
@@ -269,7 +271,7 @@ export class Scope {
   /** Verifies, retires what is owned, and asserts its exit; of an idle scope it is only the end. Settles once, however often it is asked. */
   settle(verdict: RunnersVerdict): Promise<Settlement> {
     if (this.#settling !== null) return this.#settling
-    this.hasFailed = verdict.hasFailed
+    this.hasFailed = this.kind === 'file' ? (verdict.isBroken ?? false) : verdict.hasFailed
     if (this.kind === 'test') this.books.noteEnd(this, verdict.hasFailed, verdict.isSkipped ?? false)
     this.#settling = this.#settle(verdict)
     return this.#settling
