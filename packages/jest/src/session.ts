@@ -1,4 +1,3 @@
-import { relative } from 'node:path'
 import {
   type BornChild,
   birthState,
@@ -71,7 +70,6 @@ export class Session {
     this.#environments = [...this.#file.birth.children]
     state.runDirectory = run.options.markChildren ? run.directory : null
     this.#scope = Scope.openFile(run, this.#file.birth, {
-      name: () => relative(run.root, testPath),
       path: () => testPath,
       separator: ' › ',
     })

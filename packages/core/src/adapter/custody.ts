@@ -155,7 +155,7 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
           const { exec } = await import('../launch/exec.js')
           const { namespace, run } = scope
           const env = { ...call.env, ...namespace.env }
-          return exec(file, args, options, { root: run.root, env, signal, site: call.site })
+          return exec(file, args, options, { root: run.projectRoot, env, signal, site: call.site })
         }),
       ),
     runtimes: () =>

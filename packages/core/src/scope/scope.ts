@@ -20,8 +20,6 @@ import { teardownFailed } from './teardown-failed.js'
 
 /** How a file is called; made only when it is needed. */
 export interface FileNames {
-  /** As the runner prints it. */
-  name(): string
   /** Where it is, as an absolute path. */
   path(): string
   /** What the runner prints between a file and the title of a test. */
@@ -179,14 +177,23 @@ export class Scope {
     this.#held.allowances.push(allowance)
   }
 
-  /** The file, or the full name of the test. */
+  /** The file, or the full name of the test. Which project it is of shows in the path. */
   get name(): string {
-    return this.title === '' ? this.#names.name() : `${this.#names.name()}${this.#names.separator}${this.title}`
+    return this.title === '' ? this.path : `${this.path}${this.#names.separator}${this.title}`
   }
 
-  /** Where the file is, relative to the project's root. */
+  /** Where the file is, relative to the root of the run. */
   get path(): string {
-    return relative(this.run.root, this.#names.path()).replaceAll(sep, '/')
+    return this.#pathFrom(this.run.root)
+  }
+
+  /** The same, relative to the project's root. */
+  get pathInProject(): string {
+    return this.#pathFrom(this.run.projectRoot)
+  }
+
+  #pathFrom(root: string): string {
+    return relative(root, this.#names.path()).replaceAll(sep, '/')
   }
 
   get sites(): readonly SpawnSite[] {
