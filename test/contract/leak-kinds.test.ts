@@ -151,6 +151,44 @@ describeRunners('what a test leaves', (runner) => {
   })
 })
 
+describeRunners('what a file leaves that has failed by itself', (runner) => {
+  const leaving = (name: string) => `const leaving = () => note('${name}', spawn('sleep', ['311'], { stdio: 'ignore' }).pid)`
+  const throwing = `() => { leaving(); throw new Error('its own') }`
+  const suite = shareSuite(runner, () => ({
+    options: { timeouts: { exitMs: 100 } },
+    files: {
+      before: `${leaving('before')}\nbeforeAll(${throwing})\ntest('has no server', () => {})`,
+      after: `${leaving('after')}\nafterAll(${throwing})\ntest('is followed by a failure', () => {})`,
+      nested: `${leaving('nested')}\ndescribe('a block', () => { beforeAll(${throwing}); test('has none either', () => {}) })`,
+      top: `${leaving('top')}\nleaving()\nthrow new Error('its own')`,
+    },
+  }))
+
+  test.each(['before', 'after', 'nested', 'top'])('is told in one line, adds no error, and is gone after it: %s', (name) => {
+    const { exitCode, notes, output } = suite()
+    expect(exitCode).toBe(1)
+    expect(output).toMatch(new RegExp(`${name}\\.check\\.\\w+ left pid ${notes[name]}: sleep 311`))
+    expect(output).not.toContain('still alive')
+    expect(hasProgram(notes[name])).toBe(false)
+  })
+})
+
+describeRunners('what the hooks of a file leave in which a test has failed', (runner) => {
+  const suite = shareSuite(runner, () => ({
+    options: { timeouts: { exitMs: 100 } },
+    files: {
+      any: `
+        beforeAll(() => { spawn('sleep', ['312'], { stdio: 'ignore' }) })
+        test('fails', () => { throw new Error('its own') })`,
+    },
+  }))
+
+  test('makes the file red', () => {
+    expect(suite().output).toContain('A process that this file started is still alive.')
+    expect(suite().output).toMatch(/pid \d+ {2}sleep 312/)
+  })
+})
+
 const helper = `
 exports.startLater = (start) => new Promise((resolve) => setTimeout(() => { start(); resolve() }, 20))`
 

@@ -44,6 +44,85 @@ describeRunners('a runtime that two projects of a run define to the letter alike
   })
 })
 
+const header: Record<RunnerName, string> = {
+  vitest: `
+    import { custody } from '@custody/vitest'
+    import { test } from 'vitest'
+    import { spawn } from 'node:child_process'
+    import fs from 'node:fs'`,
+  jest: `
+    const { custody } = require('@custody/jest')
+    const { spawn } = require('node:child_process')
+    const fs = require('node:fs')`,
+}
+
+const nestedConfigs: Record<RunnerName, (options: string) => string> = {
+  vitest: (options) => `
+    import { custodyPlugin } from '@custody/vitest/plugin'
+    export default { plugins: [custodyPlugin(${options})], test: { projects: ['packages/*'] } }`,
+  jest: (options) => `
+    import path from 'node:path'
+    import { withCustody } from '@custody/jest/config'
+    const project = (name) => ({
+      displayName: name, rootDir: path.join(import.meta.dirname, 'packages', name), testMatch: ['**/*.check.cjs'], transform: {},
+    })
+    export default withCustody({ projects: ['a', 'b'].map(project) }, ${options})`,
+}
+
+describeRunners('two projects in directories of their own', (runner) => {
+  const ending = runner === 'jest' ? 'cjs' : 'mjs'
+  const file = (name: string) => `
+    ${header[runner]}
+    const note = (name, value) => fs.appendFileSync(process.env.NOTES, JSON.stringify(['${name} ' + name, value]) + '\\n')
+    const printing = { name: 'pwd', command: ['pwd'], onExit: 'ignore', ready: { log: /.+/ } }
+    test('${name} asks where it is', async () => {
+      note('exec', (await custody.exec('pwd')).stdout.trim())
+      note('exec below', (await custody.exec('pwd', [], { cwd: 'below' })).stdout.trim())
+      note('start', (await custody.start(printing)).match[0])
+      note('start below', (await custody.start({ ...printing, cwd: 'below' })).match[0])
+    })
+    test('${name} leaves one', () => { spawn('sleep', ['313'], { cwd: process.env.BELOW + '/packages/${name}/below', stdio: 'ignore' }) })`
+  const project = (name: string) => ({
+    [`packages/${name}/package.json`]: `{ "name": "${name}" }`,
+    [`packages/${name}/vitest.config.mjs`]: `export default { test: { name: '${name}', include: ['*.check.mjs'], testTimeout: 30_000 } }`,
+    [`packages/${name}/below/here`]: '',
+    [`packages/${name}/same.check.${ending}`]: file(name),
+    [`packages/${name}/warned.check.${ending}`]: `
+      ${header[runner]}
+      test('${name} may leave one', () => { spawn('sleep', ['314'], { stdio: 'ignore' }) })`,
+  })
+  const suite = shareSuite(runner, () => ({
+    config: nestedConfigs[runner](`{
+      report: { json: 'custody.json' }, timeouts: { exitMs: 100 },
+      overrides: [{ files: 'warned.*', leaks: 'warn' }, { files: 'packages/b/warned.*', leaks: 'fail' }],
+    }`),
+    wrapper: ['sh', '-c', 'NOTES="$PWD/notes.jsonl" BELOW="$PWD" exec "$@"', 'sh'],
+    extras: { ...project('a'), ...project('b') },
+    files: {},
+  }))
+
+  test.each(['a', 'b'])('have commands and runtimes run in their roots by default: %s', (name) => {
+    const { directory, notes, output } = suite()
+    const root = `${directory}/packages/${name}`
+    expect(notes[`${name} exec`], output).toBe(root)
+    expect(notes[`${name} start`]).toBe(root)
+    expect([notes[`${name} exec below`], notes[`${name} start below`]]).toEqual([`${root}/below`, `${root}/below`])
+  })
+
+  test.each(['a', 'b'])('have files of the same name told apart: %s', (name) => {
+    const { messages } = suite().test(`${name} leaves one`)
+    expect(messages).toMatch(new RegExp(`started by packages/${name}/same\\.check\\.\\w+ . ${name} leaves one`))
+    // What it suggests is relative to the project's root, as custody.start takes it.
+    expect(messages).toContain("cwd: 'below'")
+    expect(suite().output).toMatch(/packages\/a\/warned\.check\.\w+ . a may leave one left pid \d+: sleep 314/)
+  })
+
+  test('have overrides by globs from their own roots, or from that of the run', () => {
+    expect(suite().test('a may leave one').status, suite().output).toBe('passed')
+    expect(suite().test('b may leave one').status, suite().output).toBe('failed')
+  })
+})
+
 test.runIf(runners.includes('vitest'))(
   'the plugin of the root holds for projects of Vitest that inherit nothing from it',
   async () => {

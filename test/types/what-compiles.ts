@@ -1,6 +1,6 @@
 // No test runs this file, `tsc -b` reads it: an error that does not come where one is expected is one, and so is any other.
-import { custody as inJest } from '@custody/jest'
-import { custody, test as custodyTest, defineRuntime, type Receipt } from '@custody/vitest'
+import { type CustodyOptions as InJest, custody as inJest, type StartContext } from '@custody/jest'
+import { type CustodyOptions, custody, test as custodyTest, defineRuntime, type Logs, type Receipt } from '@custody/vitest'
 
 const api = defineRuntime({ scope: 'run', name: 'api', command: ['node', 'api.js'], ports: ['http', 'admin'] })
 
@@ -45,6 +45,14 @@ export const cases: Readonly<Record<string, () => unknown>> = {
         return { command: ['node', 'web.js'], env: { API: url }, ports: ['web'] }
       },
     }),
+  'options in a module of their own, which do compile': () => {
+    const logs: Logs = 'stream'
+    const options: CustodyOptions & InJest = { leaks: 'warn', logs, overrides: [{ files: '**', leaks: 'fail' }] }
+    // @ts-expect-error there is no such option
+    const wrong: CustodyOptions = { leak: 'warn' }
+    const command = ({ ports }: StartContext<'http'>) => ['node', 'api.js', String(ports.http)]
+    return [options, wrong, custody.start({ name: 'api', ports: ['http'], command })]
+  },
   'a receipt, which does compile': async (): Promise<Receipt> => (await custody.start({ name: 'api', command: 'node' })).stop(),
   'the fixture custody, beside those of an extended test': () => {
     const test = custodyTest.extend<{ answer: number }>({ answer: 42 })

@@ -19,8 +19,8 @@ export function withCustody<Base extends EnvironmentClass>(Environment: Base): B
       if (run !== null) beginFile()
       super(config, context)
       if (run === null) return
-      const { displayName, id: project } = config.projectConfig
-      attachSession(this, { ...run, project, projectName: displayName?.name ?? '' }, context.testPath)
+      const { displayName, id: project, rootDir: projectRoot } = config.projectConfig
+      attachSession(this, { ...run, projectRoot, project, projectName: displayName?.name ?? '' }, context.testPath)
     }
   } as unknown as Base
 }

@@ -5,13 +5,19 @@ import type { Custody, Definition, Namespace, OpenedNamespace, Runtime, ScopeMem
 }
 import type { Bridge } from './bridge.js' with { 'resolution-mode': 'import' }
 
+export type { Allowance, CustodyOptions, LeakOverride, Policy } from '@custody/core' with { 'resolution-mode': 'import' }
 export type {
+  DefinitionContext,
   ExecOptions,
   ExecResult,
   Inspection,
   LeakPolicy,
+  Logs,
   Ready,
   Receipt,
+  RuntimeExit,
+  RuntimeLog,
+  StartContext,
   StartSpec,
   StartWidth,
   TestAllowance,

@@ -21,7 +21,7 @@ const run: TestFramework = async (globalConfig, config, environment, runtime, te
   const { attachSession } = await import('./session.js')
   const session = attachSession(
     environment,
-    { ...handle, project: config.id, projectName: config.displayName?.name ?? '' },
+    { ...handle, projectRoot: config.rootDir, project: config.id, projectName: config.displayName?.name ?? '' },
     testPath,
   )
   return session.watch({ config, globalConfig }, () => base(globalConfig, config, environment, runtime, testPath, ...rest))

@@ -1,4 +1,3 @@
-import { relative } from 'node:path'
 import {
   type BornChild,
   birthState,
@@ -58,6 +57,8 @@ export class Session {
   readonly #titles = new WeakMap<Circus.TestEntry, string>()
   #current: OpenTest | null = null
   #hasFailed = false
+  /** Whether the file has failed by itself: Jest says so of its hooks as they fail, and of the rest when all is over. */
+  #isBroken = false
   /** What the base runner came to, while the environment is still to be torn down. */
   #outcome: { configs: Configs; result: TestResult } | { error: unknown } | null = null
   #settling: Promise<Settlement> | null = null
@@ -69,7 +70,6 @@ export class Session {
     this.#environments = [...this.#file.birth.children]
     state.runDirectory = run.options.markChildren ? run.directory : null
     this.#scope = Scope.openFile(run, this.#file.birth, {
-      name: () => relative(run.root, testPath),
       path: () => testPath,
       separator: ' › ',
     })
@@ -83,10 +83,12 @@ export class Session {
     return runFile().then(
       (result) => {
         this.#outcome = { configs, result }
+        if (result.testExecError != null) this.#isBroken = true
         return result
       },
       (error: unknown) => {
         this.#hasFailed = true
+        this.#isBroken = true
         this.#outcome = { error }
         throw error
       },
@@ -142,7 +144,12 @@ export class Session {
   /** Synchronous unless there is something to wait for: Jest dispatches some events without waiting. */
   #onEvent(event: Circus.Event, state: Circus.State): Promise<void> | undefined {
     switch (event.name) {
+      case 'setup':
+        // Nothing tells an environment without our runner that its file could not be collected.
+        this.#isBroken = true
+        return undefined
       case 'run_start':
+        this.#isBroken = false
         wrapTree(state.rootDescribeBlock, this)
         return undefined
       case 'test_start':
@@ -152,6 +159,7 @@ export class Session {
         // After a failed beforeEach the body does not run, and nothing says that it ended.
         return event.test.errors.length > 0 ? this.#capture(event.test) : undefined
       case 'hook_failure':
+        if (event.test == null) this.#isBroken = true
         return this.#explain(event.error, event.test ?? null)
       case 'test_fn_success':
       case 'test_fn_failure':
@@ -225,7 +233,7 @@ export class Session {
   async #endFile(): Promise<Settlement> {
     const left = [...this.#tests.values()].filter(({ scope }) => !scope.isOver && !scope.isIdle)
     const settlements = await Promise.all(left.map(({ scope }) => scope.settle({ hasFailed: this.#hasFailed })))
-    settlements.push(await this.#scope.settle({ hasFailed: this.#hasFailed, isWhole: this.#isWhole }))
+    settlements.push(await this.#scope.settle({ hasFailed: this.#hasFailed, isBroken: this.#isBroken, isWhole: this.#isWhole }))
     this.#file.isOver = true
     return {
       receipts: settlements.flatMap(({ receipts }) => receipts),

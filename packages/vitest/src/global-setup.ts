@@ -60,7 +60,13 @@ function manage(project: TestProject, run: RunHandle): void {
   if (config.browser?.enabled || config.mode === 'benchmark' || config.runner === runner) return
   const options = optionsOf(project)
   project.provide('@custody/vitest', {
-    run: { ...run, project: project.name, projectName: project.name, ...(options && { options: readOptions(options) }) },
+    run: {
+      ...run,
+      projectRoot: config.root,
+      project: project.name,
+      projectName: project.name,
+      ...(options && { options: readOptions(options) }),
+    },
     baseRunner: config.runner ?? null,
     isAnnotated: hasJUnit(project.vitest.config.reporters),
   })

@@ -2,22 +2,29 @@ import type { Custody } from '@custody/core/worker'
 import type { TestAPI } from 'vitest'
 import { custodyTest } from './custody-test.js'
 
+export type { Allowance, CustodyOptions, LeakOverride, Policy } from '@custody/core'
 export {
   type Custody,
   CustodyError,
   custody,
   type Definition,
+  type DefinitionContext,
   defineRuntime,
   type ExecOptions,
   type ExecResult,
   type Inspection,
   type LeakPolicy,
+  type Logs,
   type Namespace,
   type OpenedNamespace,
   type Ready,
   type Receipt,
   type Runtime,
+  type RuntimeExit,
+  type RuntimeLog,
+  type ScopeMembers,
   type Shared,
+  type StartContext,
   type StartSpec,
   type StartWidth,
   type TestAllowance,

@@ -120,5 +120,5 @@ function endAttempt(test: RunnerTestCase, attempt: Cell): void {
 }
 
 function namesOf(file: RunnerTestFile): FileNames {
-  return { name: () => file.name, path: () => file.filepath, separator: ' > ' }
+  return { path: () => file.filepath, separator: ' > ' }
 }

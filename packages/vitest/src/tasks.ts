@@ -29,6 +29,12 @@ export function hasFailed(task: RunnerTask): boolean {
   return task.result?.state === 'fail' || ('tasks' in task && task.tasks.some(hasFailed))
 }
 
+/** Whether a file has errors of its own, as of a hook or of its collection. Those of its tests do not count. */
+export function isBroken(suite: RunnerTestSuite): boolean {
+  const { result, tasks } = suite
+  return (result?.errors?.length ?? 0) > 0 || tasks.some((task) => 'tasks' in task && isBroken(task))
+}
+
 /** Whether a limit of time has cut a test short, so that its body may go on. */
 export function wasCutShort(test: RunnerTestCase): boolean {
   return test.result?.errors?.some(({ message }) => /timed out in/.test(message)) === true

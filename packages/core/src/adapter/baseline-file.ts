@@ -14,7 +14,7 @@ const schema = z.strictObject({
 
 /**
  * The baseline of a project, or null when it has none.
- * @param root the project's root
+ * @param root the run's root
  * @throws CUSTODY_INVALID_OPTION for a file that is none, or a CUSTODY_BASELINE that there is not
  */
 export function readBaseline(root: string, env: Readonly<Record<string, string | undefined>> = process.env): Baseline | null {

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { CustodyError, isCustodyError } from '@custody/runtime/errors'
 import type { Definition } from '../launch/definition.js'
 import type { ExecOptions, ExecResult } from '../launch/exec.js'
@@ -37,7 +36,7 @@ export interface ScopeMembers {
   shared<P extends string = never>(definition: Definition<P> | string): Promise<Shared<P>>
   /**
    * Runs a command to its end in this namespace: its home and its directory for temporary files are the namespace's own.
-   * @throws CUSTODY_COMMAND_FAILED unless `reject` is false, CUSTODY_COMMAND_NOT_STARTED, CUSTODY_SCOPE_ENDED
+   * @throws CUSTODY_COMMAND_FAILED unless `reject` is false, CUSTODY_COMMAND_NOT_STARTED, CUSTODY_INVALID_OPTION, CUSTODY_SCOPE_ENDED
    */
   exec(file: string, args?: readonly string[], options?: ExecOptions): Promise<ExecResult>
   /** All runtimes of this scope that are published now, each with its verdict. */
@@ -160,8 +159,8 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
         scope.whileStarting(async (signal) => {
           const { exec } = await loadExec()
           const { namespace, run } = scope
-          const env = { ...call.env, ...namespace.env, ...options.env }
-          return exec(file, args, { ...options, cwd: resolve(run.root, options.cwd ?? ''), env, signal, site: call.site })
+          const env = { ...call.env, ...namespace.env }
+          return exec(file, args, options, { root: run.projectRoot, env, signal, site: call.site })
         }),
       ),
     runtimes: () =>

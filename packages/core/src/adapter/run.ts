@@ -52,7 +52,7 @@ export interface Run {
 /**
  * Opens a run: its id and its directories.
  * @param options as the user wrote them
- * @param root the project's root
+ * @param root the root of the whole run, which may have several projects
  * @throws CUSTODY_INVALID_OPTION, CUSTODY_UNSAFE_DIRECTORY
  */
 export async function openRun(options: unknown, root: string): Promise<Run> {
@@ -72,6 +72,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     storage,
     runner,
     root,
+    projectRoot: root,
     project: '',
     projectName: '',
     slot: '0',

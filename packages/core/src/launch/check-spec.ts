@@ -6,12 +6,14 @@ import { suggest } from '../options/suggest.js'
 
 const LOGS: readonly unknown[] = ['on-failure', 'stream', 'never'] satisfies Logs[]
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+export const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isText)
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** What each member may be. A member that is left out is right. */
-const members: Readonly<Record<string, readonly [isRight: (value: unknown) => boolean, expected: string]>> = {
+export type Members = Readonly<Record<string, readonly [isRight: (value: unknown) => boolean, expected: string]>>
+
+const members: Members = {
   name: [(value) => /^[\w.@/-]{1,64}$/.test(String(value)) && isText(value), '1 to 64 letters, digits or any of . _ @ / -'],
   command: [isCommand, 'a list of program and arguments, a text, or a function'],
   shell: [isBoolean, 'true or false'],
@@ -28,11 +30,11 @@ const members: Readonly<Record<string, readonly [isRight: (value: unknown) => bo
   logs: [(value) => LOGS.includes(value), "'on-failure', 'stream' or 'never'"],
 }
 
-function isBoolean(value: unknown): boolean {
+export function isBoolean(value: unknown): boolean {
   return typeof value === 'boolean'
 }
 
-function isDuration(value: unknown): boolean {
+export function isDuration(value: unknown): boolean {
   return typeof value === 'number' && value >= 0
 }
 
@@ -45,7 +47,7 @@ export function isList(value: unknown): boolean {
   return Array.isArray(value) && isText(value[0]) && value.every((part) => typeof part === 'string')
 }
 
-function isEnvironment(value: unknown): boolean {
+export function isEnvironment(value: unknown): boolean {
   return isObject(value) && Object.values(value).every((each) => each === undefined || typeof each === 'string')
 }
 
@@ -65,19 +67,23 @@ function isNeeds(value: unknown): boolean {
 export function checkSpec(spec: StartSpec): void {
   if (!isObject(spec)) refuse('the specification', spec, 'an object with name and command')
   const { name } = spec as { name?: unknown }
-  if (isText(name)) inTheNameOf(`Could not start runtime "${name}"`, () => checkMembers(spec))
-  else checkMembers(spec)
+  if (isText(name)) inTheNameOf(`Could not start runtime "${name}"`, () => checkWhole(spec))
+  else checkWhole(spec)
 }
 
-function checkMembers(spec: StartSpec): void {
-  const given: Readonly<Record<string, unknown>> = { ...spec }
+/** @throws CUSTODY_INVALID_OPTION for a member that there is not, or that is wrong */
+export function checkMembers(given: object, known: Members): void {
   for (const [key, value] of Object.entries(given)) {
-    const member = Object.hasOwn(members, key) ? members[key] : undefined
-    if (member === undefined) throw unknownMember(key, Object.keys(members))
+    const member = Object.hasOwn(known, key) ? known[key] : undefined
+    if (member === undefined) throw unknownMember(key, Object.keys(known))
     const [isRight, expected] = member
     if (value !== undefined && !isRight(value)) refuse(key, value, expected)
   }
-  for (const key of ['name', 'command']) if (given[key] === undefined) refuse(key, undefined, members[key]?.[1] ?? '')
+}
+
+function checkWhole(spec: StartSpec): void {
+  checkMembers(spec, members)
+  for (const key of ['name', 'command'] as const) if (spec[key] === undefined) refuse(key, undefined, members[key]?.[1] ?? '')
   const { command, ports = [] } = spec
   if (typeof command === 'string' && spec.shell !== true && /[|&;<>()$`\\"'*?~#\n]/.test(command)) {
     refuse('command', command, 'a list of program and arguments, or shell: true for what only a shell understands')
@@ -129,7 +135,8 @@ function checkHttp(http: Extract<Ready, { http: unknown }>['http'], ports: reado
   if (status !== undefined && ![status].flat().every(isStatus)) refuse('ready.http.status', status, 'a number, or a list of them')
 }
 
-function refuse(option: string, given: unknown, expected: string): never {
+/** @throws CUSTODY_INVALID_OPTION */
+export function refuse(option: string, given: unknown, expected: string): never {
   throw refusal(option, given, expected)
 }
 

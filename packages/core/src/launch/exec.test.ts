@@ -10,9 +10,9 @@ import { sendSignal } from '../tree/send-signal.js'
 import { type ExecOptions, exec } from './exec.js'
 
 const program = (name: string) => fileURLToPath(new URL(`../../../../test/programs/processes/${name}`, import.meta.url))
-const run = (file: string, args: readonly string[] = [], options: Partial<Parameters<typeof exec>[2]> = {}) =>
-  exec(file, args, { cwd: '/', env: { PATH: process.env['PATH'] }, site: {}, ...options })
-const shell = (line: string, options?: ExecOptions) => run('sh', ['-c', line], options as Partial<Parameters<typeof exec>[2]>)
+const run = (file: string, args: readonly string[] = [], options: ExecOptions = {}) =>
+  exec(file, args, options, { root: '/', env: { PATH: process.env['PATH'] }, site: {} })
+const shell = (line: string, options?: ExecOptions) => run('sh', ['-c', line], options)
 
 test('gives output, code and time of a command', async () => {
   expect(await shell('echo out; echo err >&2')).toEqual({
@@ -93,7 +93,7 @@ test.each([
   ['its directory is missing', 'true', [], { cwd: '/no/such/directory' }, 'ENOENT'],
   ['it is a directory', '/etc', [], {}, 'EACCES'],
   ['an argument is too long', 'true', ['x'.repeat(200_000)], {}, 'E2BIG'],
-] as [string, string, string[], object, string][])(
+] as [string, string, string[], ExecOptions, string][])(
   'says that it could not be started when %s',
   async (_, file, args, options, code) => {
     await expect(run(file, args, { reject: false, ...options })).rejects.toMatchObject({
@@ -103,3 +103,39 @@ test.each([
     })
   },
 )
+
+test('says where arguments belong when there is no program of a name with blanks', async () => {
+  await expect(run('node -e 1')).rejects.toMatchObject({
+    hint: 'the program is "node -e 1" here: give its arguments as the second parameter, a list.',
+  })
+  await expect(run('node -e 1', [], { cwd: '/no/such/directory' })).rejects.toMatchObject({
+    hint: 'check the command, its directory and PATH.',
+  })
+})
+
+test.each<[string, unknown[], string]>([
+  ['no program', [undefined], 'Could not run a command: its first parameter is undefined.'],
+  ['an empty program', [''], 'Could not run a command: its first parameter is "".'],
+  ['options in the place of arguments', ['node', { reject: false }], 'its second parameter is {"reject":false}.'],
+  ['a text in the place of arguments', ['node', '-e 1'], 'Could not run node: its second parameter is "-e 1".'],
+  ['an argument that is none', ['node', ['-e', undefined]], 'Could not run node: its argument 2 is undefined.'],
+  ['options that are none', ['node', [], null], 'Could not run node: its third parameter is null.'],
+  ['an option that there is not', ['node', [], { timeoutMs: 1 }], 'Could not run node: there is no option timeoutMs.'],
+  ['a time in words', ['node', [], { timeout: '1s' }], 'Could not run node: timeout is "1s".'],
+  ['a directory that is none', ['node', [], { cwd: 5 }], 'Could not run node: cwd is 5.'],
+  ['a variable that is no text', ['node', [], { env: { PORT: 1 } }], 'Could not run node: env is {"PORT":1}.'],
+])('refuses %s', async (_, call, message) => {
+  await expect(run(...(call as Parameters<typeof run>))).rejects.toMatchObject({
+    code: 'CUSTODY_INVALID_OPTION',
+    message: expect.stringContaining(message),
+  })
+})
+
+test.each<[unknown[], string]>([
+  [['node', { reject: false }], "give the options as the third one: custody.exec('node', [], { … })."],
+  [['node', '-e 1'], "give the arguments as a list: custody.exec('node', [ … ])."],
+  [['node', [], { timeoutMs: 1 }], 'did you mean timeout?'],
+  [['node', [], { rejects: false }], 'did you mean reject?'],
+])('says what to do instead of %j', async (call, hint) => {
+  await expect(run(...(call as Parameters<typeof run>))).rejects.toMatchObject({ hint })
+})

@@ -1,14 +1,17 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { CustodyError, clock } from '@custody/runtime/internals'
 import { execa } from 'execa'
 import { spawnedBy } from '../namespace/be-born.js'
 import type { SpawnSite } from '../namespace/birth-state.js'
+import { checkExec } from './check-exec.js'
 import { OutputCollector } from './output-collector.js'
 import { withNodesAbort } from './with-nodes-abort.js'
 
 export interface ExecOptions {
   /** Text for the command's standard input. @default none: it reads the end at once */
   input?: string
-  /** @default the project's root */
+  /** Relative to the project's root. @default the project's root */
   cwd?: string
   /** On top of the test's environment and the namespace's; `undefined` removes a variable. */
   env?: Readonly<Record<string, string | undefined>>
@@ -32,7 +35,8 @@ export interface ExecResult {
 
 /** Where a command runs, and for whom. */
 interface ExecContext {
-  readonly cwd: string
+  /** Where it runs by default. */
+  readonly root: string
   readonly env: Readonly<Record<string, string | undefined>>
   /** The line of the call: what the command leaves is reported there. */
   readonly site: SpawnSite
@@ -42,18 +46,27 @@ interface ExecContext {
 /** Time between TERM and KILL for a command that ran out of time, in milliseconds. */
 const FORCE_AFTER_MS = 1_000
 
+/** Node takes a longer time for none. */
+const LONGEST_MS = 2 ** 31 - 1
+
 /**
  * Runs a command to its own end, and not to that of what it leaves behind: a daemon that holds its output does not hold the caller.
  *
  * @throws CUSTODY_COMMAND_FAILED when it exits with another code than 0, by a signal, or out of time, unless `reject` is false
  * @throws CUSTODY_COMMAND_NOT_STARTED
+ * @throws CUSTODY_INVALID_OPTION
  */
 export async function exec(
   file: string,
   args: readonly string[],
-  options: Omit<ExecOptions, 'cwd' | 'env'> & ExecContext,
+  options: ExecOptions,
+  context: ExecContext,
 ): Promise<ExecResult> {
-  const { cwd, env, input, reject = true, site, timeout = 0 } = options
+  checkExec(file, args, options)
+  const { input, reject = true, timeout = 0 } = options
+  const { signal: over, site } = context
+  const cwd = resolve(context.root, options.cwd ?? '')
+  const env = { ...context.env, ...options.env }
   const begun = clock.now()
   const start = () =>
     execa(file, [...args], {
@@ -78,14 +91,17 @@ export async function exec(
     clock.setTimeout(() => subprocess.kill('SIGKILL'), FORCE_AFTER_MS).unref()
     return isSent
   }
-  options.signal?.addEventListener('abort', () => {
+  over?.addEventListener('abort', () => {
     isOverdue = end()
   })
   const timer =
     timeout > 0
-      ? clock.setTimeout(() => {
-          timedOut = end()
-        }, timeout)
+      ? clock.setTimeout(
+          () => {
+            timedOut = end()
+          },
+          Math.min(timeout, LONGEST_MS),
+        )
       : undefined
   const ended = await new Promise<{ exitCode: number | null; signal: NodeJS.Signals | null }>((resolve, fail) => {
     subprocess.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
@@ -107,7 +123,10 @@ function notStarted(file: string, args: readonly string[], cwd: string, cause: E
     'CUSTODY_COMMAND_NOT_STARTED',
     `Could not start ${[file, ...args].join(' ')} in ${cwd}: ${code ?? cause.message}.`,
     {
-      hint: 'check the command, its directory and PATH.',
+      hint:
+        code === 'ENOENT' && /\s/.test(file) && existsSync(cwd)
+          ? `the program is "${file}" here: give its arguments as the second parameter, a list.`
+          : 'check the command, its directory and PATH.',
       facts: { file, args, cwd, code },
       cause,
     },

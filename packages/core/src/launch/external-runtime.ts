@@ -36,7 +36,7 @@ export async function externalRuntime<P extends string>(
       ownsPort: () => null,
       owns: () => false,
     },
-    { conditions, readyMs, daemonizes: false, signal: new AbortController().signal, exit: new Promise(() => {}) },
+    { conditions, readyMs, daemonizes: false, mayExit: false, signal: new AbortController().signal, exit: new Promise(() => {}) },
   )
   if (problem !== null) {
     const lines = observed.map((line) => `\n  ${line}`).join('')

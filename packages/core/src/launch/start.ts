@@ -66,6 +66,7 @@ async function launchOnce<P extends string>(
     conditions: [spec.ready ?? []].flat() as readonly Ready[],
     readyMs: spec.readyMs ?? place.readyMs,
     daemonizes: spec.daemonizes ?? false,
+    mayExit: spec.onExit === 'ignore',
     signal: place.signal,
     exit,
   })

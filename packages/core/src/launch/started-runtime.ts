@@ -226,7 +226,7 @@ async function waitForLog(
   }
   exit.then(onExit, onExit)
   try {
-    for await (const match of matches(log, pattern, over.signal, since)) return match
+    for await (const match of matches(log, pattern, over.signal, { since })) return match
   } finally {
     cancel()
   }

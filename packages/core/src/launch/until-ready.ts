@@ -29,18 +29,21 @@ export interface WatchOptions {
   readonly readyMs: number
   /** Whether an exit with 0 is what is expected of the first process. */
   readonly daemonizes: boolean
+  /** Whether it may exit by itself: what it has done by then may be all that its conditions ask for. */
+  readonly mayExit: boolean
   /** Aborts when its scope ends. */
   readonly signal: AbortSignal
   readonly exit: Promise<ExitNotice>
 }
 
 /** What the probes of a runtime have in common. */
-export type Surroundings = Omit<ProbeContext, 'note' | 'matched' | 'answered' | 'signal'>
+export type Surroundings = Omit<ProbeContext, 'note' | 'matched' | 'answered' | 'signal' | 'ended'>
 
 /** Waits until all conditions hold, or there is no use in waiting. */
 export async function untilReady(surroundings: Surroundings, options: WatchOptions): Promise<Watch> {
-  const { conditions, daemonizes, exit, readyMs, signal } = options
+  const { conditions, daemonizes, exit, mayExit, readyMs, signal } = options
   const over = new AbortController()
+  const ended = new AbortController()
   const observed = conditions.map(() => '')
   let match: RegExpMatchArray | null = null
   let host = surroundings.hosts[0] as string
@@ -49,6 +52,7 @@ export async function untilReady(surroundings: Surroundings, options: WatchOptio
     probeOf(condition)({
       ...surroundings,
       signal: over.signal,
+      ended: ended.signal,
       note: (text) => {
         // What a probe sees while it is cut short says less than what it has seen before.
         if (!over.signal.aborted || observed[at] === '') observed[at] = `${describeReady(condition)}: ${text}`
@@ -62,7 +66,9 @@ export async function untilReady(surroundings: Surroundings, options: WatchOptio
     }),
   )
   const begun = clock.now()
-  const launched = daemonizes ? exitsWithZero(exit) : Promise.resolve()
+  // A command that daemonizes leaves with 0 when its daemon is there.
+  const launched = daemonizes ? exit.then((notice) => notice.exit.code === 0) : true
+  const hasExited = (): Promise<Outcome> => exit.then((notice) => ({ problem: 'it has exited', exit: notice }))
   const limit = new Promise<Outcome>((resolve) => {
     const endEarly = () =>
       resolve({ problem: `its test ended while it was not ready, after ${Math.round(clock.now() - begun)} ms` })
@@ -72,14 +78,21 @@ export async function untilReady(surroundings: Surroundings, options: WatchOptio
     over.signal.addEventListener('abort', () => {
       cancel()
       signal.removeEventListener('abort', endEarly)
+      // Nobody waits for it any more, and one that never settles would be taken for a leak.
+      resolve({ problem: null })
     })
   })
   const outcome = await Promise.race<Outcome>([
     Promise.all([launched, ...probes]).then(
-      () => ({ problem: null }),
+      (held): Outcome | Promise<Outcome> => (held.every(Boolean) ? { problem: null } : hasExited()),
       (cause: unknown) => ({ problem: `a probe failed: ${firstSentence((cause as Error).message)}`, cause }),
     ),
-    exit.then((notice) => (daemonizes && notice.exit.code === 0 ? limit : { problem: 'it has exited', exit: notice })),
+    exit.then(({ exit: { code } }) => {
+      if (daemonizes && code === 0) return limit
+      if (!mayExit) return hasExited()
+      ended.abort()
+      return limit
+    }),
     limit,
   ])
   over.abort()
@@ -97,11 +110,6 @@ interface Outcome {
   problem: string | null
   exit?: ExitNotice
   cause?: unknown
-}
-
-/** A command that daemonizes leaves with 0 when its daemon is there. */
-async function exitsWithZero(exit: Promise<ExitNotice>): Promise<void> {
-  if ((await exit).exit.code !== 0) await new Promise(() => {})
 }
 
 /** What the probes of a started runtime look at. */

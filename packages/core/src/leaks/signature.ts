@@ -4,7 +4,7 @@ import { basename } from 'node:path'
 export interface LeakSignature {
   /** The name of the project; empty where there is only one. */
   readonly project: string
-  /** Relative to the project's root; empty for what belongs to no file. */
+  /** Relative to the run's root; empty for what belongs to no file. */
   readonly file: string
   /** The titles of the test and of what stands around it; empty for the file itself. */
   readonly test: string
@@ -16,7 +16,7 @@ const SECRET = '(?:[\\w-]*(?:password|passwd|passphrase|secret|token|api[-_]?key
 const secretWithValue = new RegExp(`^(-{0,2}${SECRET}[=:]).*$`, 'i')
 const secretOption = new RegExp(`^-{1,2}${SECRET}$`, 'i')
 
-/** The signature of something that was left. @param root the project's root */
+/** The signature of something that was left. @param root the run's root */
 export function signatureOf(
   { project, file, test }: Omit<LeakSignature, 'argv'>,
   command: readonly string[],

@@ -24,6 +24,7 @@ export function beBorn(below: AnyFunction): Born | null {
   if (current === null && state.setups.size === 0) return null
   const site = state.callSite ?? captureSite(below)
   const watch = [...state.setups].find((each) => (current === null ? each.accepts(site) : each.cell === current))
+  if (watch !== undefined) format(site)
   const cell = current ?? watch?.cell
   if (cell === undefined) return null
   const { birth, isOver } = cell
@@ -31,6 +32,18 @@ export function beBorn(below: AnyFunction): Born | null {
   if (isOver) state.onStray?.(birth, site)
   const { runDirectory } = watch ?? state
   return { birth, site, isLate: isOver, mark: runDirectory === null ? null : `${birth.id}:${runDirectory}` }
+}
+
+/**
+ * Has V8 format a stack now. What a global setup leaves is told when the runner has closed what maps its code to the source: later the lines
+ * would be those of the compiled code.
+ */
+function format(site: SpawnSite): void {
+  try {
+    Reflect.get(site, 'stack')
+  } catch {
+    // A user's Error.prepareStackTrace may throw. Then no line is told.
+  }
 }
 
 /** Notes that something was started here. */

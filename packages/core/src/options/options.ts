@@ -30,7 +30,7 @@ export type TestAllowance = Omit<Allowance, 'argv'> &
 
 /** What counts for some files instead of `leaks`. */
 export interface LeakOverride {
-  /** Globs, relative to the project's root. */
+  /** Globs, relative to the project's root, or to that of the run. */
   readonly files: string | readonly string[]
   readonly leaks: LeakPolicy
 }
@@ -156,7 +156,7 @@ export interface CustodyOptions {
    * @default false
    */
   strict?: boolean
-  /** Files to write at the end of the run, relative to the project's root. */
+  /** Files to write at the end of the run, relative to the root of the run. */
   report?: {
     /** All receipts and the summary as one JSON document. */
     json?: string

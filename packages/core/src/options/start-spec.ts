@@ -25,7 +25,7 @@ export interface StartSpec<P extends string = string> {
   readonly command: readonly [string, ...string[]] | string | ((given: StartContext<P>) => readonly string[])
   /** Whether a shell reads the command. @default false */
   readonly shell?: boolean
-  /** @default the project's root */
+  /** Relative to the project's root. @default the project's root */
   readonly cwd?: string
   /** On top of the test's own environment at the call; `undefined` removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>

@@ -22,12 +22,13 @@ export type LeftProcess = Pick<Left, 'command' | 'descendants' | 'identity' | 'i
 /** What is needed to know of the run. */
 export interface LeakContext {
   readonly options: Pick<ResolvedOptions, 'explain'>
-  /** The project's root. */
+  /** The run's root, and the project's. */
   readonly root: string
+  readonly projectRoot: string
 }
 
 /** The error that a process is to who has left it. */
-export function leakError(left: LeftProcess, starter: Starter, { options, root }: LeakContext): CustodyError {
+export function leakError(left: LeftProcess, starter: Starter, { options, projectRoot, root }: LeakContext): CustodyError {
   const { command, identity, isLate, site } = left
   const { pid } = identity
   const described = platform.describeProcess(pid)
@@ -45,7 +46,7 @@ export function leakError(left: LeftProcess, starter: Starter, { options, root }
       ...descendantsOf(left),
       ...lastLinesOf(described),
       ...(options.explain ? openThingsOf(pid) : []),
-      ...remediesFor(starter.kind, { ...described, command }, root),
+      ...remediesFor(starter.kind, { ...described, command }, projectRoot),
     ].join('\n'),
     { hint: hintFor(starter.kind), facts: { pid, command, startedBy: starter.name } },
   )

@@ -6,9 +6,10 @@ import type { Scope } from './scope.js'
 export function leakPolicyOf(scope: Scope): LeakPolicy {
   const file = scope.file ?? scope
   const { leaks, overrides } = scope.run.options
-  return scope.books.leaks ?? overrides.findLast(({ files }) => isMatch(file.path, files))?.leaks ?? leaks
+  return scope.books.leaks ?? overrides.findLast(({ files }) => isMatch(file, files))?.leaks ?? leaks
 }
 
-function isMatch(path: string, globs: readonly string[]): boolean {
-  return picomatch.isMatch(path, [...globs], { dot: true })
+/** Options of the root may be meant for one of its projects, and those of a project are written where it is. */
+function isMatch({ path, pathInProject }: Scope, globs: readonly string[]): boolean {
+  return [pathInProject, path].some((each) => picomatch.isMatch(each, [...globs], { dot: true }))
 }

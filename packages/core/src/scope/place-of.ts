@@ -6,7 +6,7 @@ import { timeLimits } from './time-limits.js'
 
 /** Where something is started in a run: its directory is one of its owner's. */
 export function placeOf(
-  { directory, id: runId, options, root, storage }: RunHandle,
+  { directory, id: runId, options, projectRoot: root, storage }: RunHandle,
   link: SupervisorLink,
   given: Pick<StartPlace, 'env' | 'id' | 'isKept' | 'scope' | 'signal'> & { readonly name: string },
 ): StartPlace {

@@ -7,8 +7,10 @@ import type { Level } from '../supervisor/means.js'
 /** What a worker needs to know of its run: plain data. */
 export interface RunHandle extends RunIdentity, RunPlace {
   readonly id: NamespaceId
-  /** The project's root: where commands run by default. */
+  /** The run's root: files are named from here, whichever project they are of. */
   readonly root: string
+  /** The project's: where commands run by default. */
+  readonly projectRoot: string
   /** What tells a project from the others of the run. */
   readonly project: string
   /** The name of the project as its user has written it; empty where it has none. */

@@ -21,6 +21,7 @@ function newRun(options: CustodyOptions = {}): RunHandle {
     directory,
     storage: directory,
     root: '/',
+    projectRoot: '/',
     project: '',
     projectName: '',
     slot: '0',
@@ -29,7 +30,7 @@ function newRun(options: CustodyOptions = {}): RunHandle {
   return { ...place, runner: ownIdentity(), options: parseOptions(options), hasBaseline: false }
 }
 
-const namesOf = (name: () => string): FileNames => ({ name, path: () => `/${name()}`, separator: ' > ' })
+const namesOf = (name: () => string): FileNames => ({ path: () => `/${name()}`, separator: ' > ' })
 
 const openFile = (run: RunHandle = newRun()) =>
   Scope.openFile(

@@ -20,8 +20,6 @@ import { teardownFailed } from './teardown-failed.js'
 
 /** How a file is called; made only when it is needed. */
 export interface FileNames {
-  /** As the runner prints it. */
-  name(): string
   /** Where it is, as an absolute path. */
   path(): string
   /** What the runner prints between a file and the title of a test. */
@@ -35,6 +33,8 @@ export interface RunnersVerdict {
   readonly isSkipped?: boolean
   /** Whether the runner has given its test up: it was not let come to its own end. */
   readonly isCancelled?: boolean
+  /** Whether it is a file that has failed by itself, in a hook of its own or before its tests: not for a test in it. */
+  readonly isBroken?: boolean
   /** Whether it is a file of which every test has run and passed. */
   readonly isWhole?: boolean
 }
@@ -66,7 +66,7 @@ export class Scope {
   readonly opener: Scope | null
   /** The same for all attempts of one test. */
   readonly test: object
-  /** Whether its own test has failed, as it was told at its settlement. */
+  /** Whether its own test has failed, or the file by itself, as it was told at its settlement. */
   hasFailed = false
   /** Whether the runner has given its test up. */
   isCancelled = false
@@ -181,14 +181,23 @@ export class Scope {
     this.#held.allowances.push(allowance)
   }
 
-  /** The file, or the full name of the test. */
+  /** The file, or the full name of the test. Which project it is of shows in the path. */
   get name(): string {
-    return this.title === '' ? this.#names.name() : `${this.#names.name()}${this.#names.separator}${this.title}`
+    return this.title === '' ? this.path : `${this.path}${this.#names.separator}${this.title}`
   }
 
-  /** Where the file is, relative to the project's root. */
+  /** Where the file is, relative to the root of the run. */
   get path(): string {
-    return relative(this.run.root, this.#names.path()).replaceAll(sep, '/')
+    return this.#pathFrom(this.run.root)
+  }
+
+  /** The same, relative to the project's root. */
+  get pathInProject(): string {
+    return this.#pathFrom(this.run.projectRoot)
+  }
+
+  #pathFrom(root: string): string {
+    return relative(root, this.#names.path()).replaceAll(sep, '/')
   }
 
   get sites(): readonly SpawnSite[] {
@@ -273,7 +282,7 @@ export class Scope {
   /** Verifies, retires what is owned, and asserts its exit; of an idle scope it is only the end. Settles once, however often it is asked. */
   settle(verdict: RunnersVerdict): Promise<Settlement> {
     if (this.#settling !== null) return this.#settling
-    this.hasFailed = verdict.hasFailed
+    this.hasFailed = this.kind === 'file' ? (verdict.isBroken ?? false) : verdict.hasFailed
     this.isCancelled = verdict.isCancelled ?? false
     if (this.kind === 'test') this.books.noteEnd(this, verdict.hasFailed, verdict.isSkipped ?? false)
     this.#settling = this.#settle(verdict)

@@ -40,7 +40,7 @@ interface Found extends FoundLeak {
 
 /** What was found left, and what is to become of it. */
 interface Judged {
-  /** Ended now; red unless its test has failed by itself. */
+  /** Ended now; red unless who has started it has failed by itself. */
   readonly leaked: Found[]
   /** A leak if it does not exit in its time; it ends with the run. */
   readonly pending: Found[]
@@ -90,9 +90,9 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
   return { events, failures }
 }
 
-/** The red of a test that failed by itself says enough, and a retry that passed stays green. What goes on after it is another matter. */
+/** The red of a test or a file that failed by itself says enough, and a retry that passed stays green. What goes on after it is another matter. */
 function makesRed({ left, starter }: Found): boolean {
-  if (starter.kind !== 'test' || !starter.hasFailed) return true
+  if (!starter.hasFailed) return true
   return left.isLate && starter.books.hasFailedAtLast(starter)
 }
 

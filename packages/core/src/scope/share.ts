@@ -50,7 +50,7 @@ export async function share<P extends string>(
   const readyMs = given.readyMs ?? timeLimits(asker.run.options).readyMs
   const { external, name, scope: width } = definition
   if (external !== undefined) {
-    return externalRuntime(given, external, { cwd: asker.run.root, env: defined({ ...asker.env, ...given.env }), readyMs })
+    return externalRuntime(given, external, { cwd: asker.run.projectRoot, env: defined({ ...asker.env, ...given.env }), readyMs })
   }
   const needs = await Promise.all(
     (given.needs ?? []).map((need) => (isRuntime(need) ? need : context.shared(need as Definition))),

@@ -45,7 +45,8 @@ export function shareIn<P extends string>(scope: Scope, given: Definition<P> | s
   const asker = askerOf(scope, call)
   if (typeof given !== 'string') return share(asker, given)
   // One for all projects of the run: they have the options in common.
-  return share({ ...asker, run: { ...asker.run, project: '' } }, definitionNamed<P>(scope, given))
+  const run = { ...asker.run, project: '', projectRoot: asker.run.root }
+  return share({ ...asker, run }, definitionNamed<P>(scope, given))
 }
 
 function definitionNamed<P extends string>({ run }: Scope, name: string): Definition<P> {

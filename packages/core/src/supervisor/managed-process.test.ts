@@ -81,7 +81,8 @@ test('has its output in one private file, or in two when it is asked for', async
 test('has nothing on its stdin, and its log on one more descriptor, which daemons keep', async () => {
   const { identity, files } = await start({ argv: ['/bin/sh', '-c', 'read line && exit 1; exec >/dev/null 2>&1; sleep 1000'] })
   const linkOf = (descriptor: number) => readlinkSync(`/proc/${identity.pid}/fd/${descriptor}`)
-  await retry(AbortSignal.timeout(20_000), () => linkOf(1) === '/dev/null' && linkOf(2) === '/dev/null')
+  const signal = AbortSignal.timeout(20_000)
+  await retry({ ended: signal, signal }, () => linkOf(1) === '/dev/null' && linkOf(2) === '/dev/null')
   expect(linkOf(0)).toBe('/dev/null')
   expect(linkOf(9)).toMatch(/\.log$/)
   expect(holdsFile(identity.pid, files)).toBe(true)

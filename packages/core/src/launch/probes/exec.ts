@@ -4,8 +4,8 @@ import { type Probe, retry } from './probe.js'
 
 /** Holds when a command exits with 0. It runs in the runtime's directory and environment. */
 export function execProbe([file, ...args]: readonly [string, ...string[]]): Probe {
-  return ({ cwd, env, note, signal }) =>
-    retry(signal, () => {
+  return ({ cwd, ended, env, note, signal }) =>
+    retry({ ended, signal }, () => {
       return new Promise<boolean>((resolve) => {
         const child = unnoted(() => execFile(file, args, { cwd, env, signal, windowsHide: true }, () => {}))
         child.once('error', ({ message }) => {

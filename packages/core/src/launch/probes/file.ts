@@ -4,9 +4,9 @@ import { type Probe, retry } from './probe.js'
 
 /** Holds when a file is there. */
 export function fileProbe(path: string): Probe {
-  return ({ cwd, note, signal }) => {
+  return ({ cwd, ended, note, signal }) => {
     const absolute = resolve(cwd, path)
-    return retry(signal, () => {
+    return retry({ ended, signal }, () => {
       note(`${absolute} is not there`)
       return existsSync(absolute)
     })

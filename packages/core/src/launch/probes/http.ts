@@ -20,7 +20,7 @@ export function httpProbe(target: string | { readonly url: string; readonly stat
     const own = new URL(context.url ?? 'http://localhost')
     // A path is one of the runtime's own, on whichever address it listens.
     const targets = isRelative ? context.hosts.map((host) => new URL(url, onHost(own, host))) : [new URL(url)]
-    return retry(context.signal, async () => {
+    return retry(context, async () => {
       const answers = await Promise.all(targets.map((each) => ask(each, context)))
       context.note(targets.map((each, at) => `${each.href} ${answers[at]}`).join(', '))
       const at = answers.findIndex((answer) => typeof answer === 'number' && isRight(answer))

@@ -7,9 +7,9 @@ const PROOF_MS = 2_000
 
 /** Holds when a locator is published whose live process knows its token, and was born of this runtime. */
 export function locatorProbe(path: string): Probe {
-  return ({ cwd, note, owns, signal }) => {
+  return ({ cwd, ended, note, owns, signal }) => {
     const absolute = resolve(cwd, path)
-    return retry(signal, async () => {
+    return retry({ ended, signal }, async () => {
       try {
         const locator = readLocator(absolute)
         const session = await openSession(locator, Deadline.after(PROOF_MS))

@@ -11,37 +11,40 @@ const MATCH_MS = 1_000
 
 /** Holds when the output has matched as often as asked. */
 export function logProbe(pattern: RegExp | string, count: number, stream: 'stdout' | 'stderr'): Probe {
-  return async ({ logs, matched, note, signal }) => {
-    for await (const match of matches(logs[stream], pattern, signal)) {
+  return async ({ ended, logs, matched, note, signal }) => {
+    for await (const match of matches(logs[stream], pattern, signal, { ended })) {
       matched(match)
-      if (--count === 0) return
+      if (--count === 0) return true
     }
     note(
       logs[stream].size === 0
         ? 'no output yet; a program may hold it back when it does not write to a terminal'
         : `no match of ${pattern} in its output`,
     )
+    return false
   }
 }
 
 /**
  * The matches of a pattern in a log, as it grows. Patterns are evaluated here, in the process that asked: a hostile one holds up nobody else,
  * and this one no longer than a moment.
- * @param since the byte from which on to look
+ * @param where `since`: the byte from which on to look; `ended`: aborts when nothing more is written
  * @throws CUSTODY_LOG_TIMEOUT
  */
 export async function* matches(
   log: LogFile,
   pattern: RegExp | string,
   signal: AbortSignal,
-  since = 0,
+  { ended, since = 0 }: { readonly since?: number; readonly ended?: AbortSignal } = {},
 ): AsyncGenerator<RegExpMatchArray> {
   const expression =
     typeof pattern === 'string' ? new RegExp(escapeRegExp(pattern), 'g') : new RegExp(pattern, globally(pattern.flags))
   const decoder = new TextDecoder()
   let text = ''
   for (let at = since; !signal.aborted; ) {
+    const isLast = ended?.aborted ?? false
     const part = log.read(at)
+    if (part.length === 0 && isLast) return
     if (part.length === 0) {
       // It was cut because it had grown too long: what comes now stands behind its new end.
       at = Math.min(at, log.size)

@@ -6,7 +6,7 @@ export function portProbe(name: string): Probe {
   return (context) => {
     const { hosts } = context
     const port = context.ports[name] as number
-    return retry(context.signal, async () => {
+    return retry(context, async () => {
       const outcomes = await Promise.all(hosts.map((host) => tryConnect({ host, port }, context.signal)))
       for (const outcome of outcomes) if (typeof outcome !== 'string') outcome.destroy()
       context.note(hosts.map((host, at) => `${host}:${port} ${describe(outcomes[at])}`).join(', '))

@@ -17,6 +17,8 @@ export interface ProbeContext {
   owns(pid: number): boolean
   /** Aborts when there is no use in going on: out of time, or the runtime has exited. */
   readonly signal: AbortSignal
+  /** Aborts when a runtime has exited that may: one look more sees all that it has done. */
+  readonly ended: AbortSignal
   /** What was seen last, for the message of a probe that never held. */
   note(observed: string): void
   /** Which of its addresses answered on a port of its own. */
@@ -25,27 +27,35 @@ export interface ProbeContext {
   matched(match: RegExpMatchArray): void
 }
 
-/** Waits until something holds. Resolves as well when the signal aborts: whether it held is then of no interest. */
-export type Probe = (context: ProbeContext) => Promise<void>
+/** Waits until something holds. Resolves with whether it did, as both signals end the wait. */
+export type Probe = (context: ProbeContext) => Promise<boolean>
 
 /** Longest pause between two looks, in milliseconds. A look of 0.3 ms then takes less than 2 % of a core. */
 const MAX_PAUSE_MS = 20
 
 /** Looks again and again, often at first, until it holds. */
-export async function retry(signal: AbortSignal, holds: () => Promise<boolean> | boolean): Promise<void> {
+export async function retry(
+  { ended, signal }: Pick<ProbeContext, 'ended' | 'signal'>,
+  holds: () => Promise<boolean> | boolean,
+): Promise<boolean> {
   for (let waitMs = 1; !signal.aborted; waitMs = Math.min(waitMs * 1.6, MAX_PAUSE_MS)) {
-    if (await holds()) return
-    await rest(waitMs, signal)
+    const isLast = ended.aborted
+    if (await holds()) return true
+    if (isLast) return false
+    await rest(waitMs, [signal, ended])
   }
+  return false
 }
 
-function rest(ms: number, signal: AbortSignal): Promise<void> {
+function rest(ms: number, signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {
     const timer = clock.setTimeout(done, ms)
-    signal.addEventListener('abort', done, { once: true })
+    for (const signal of signals) signal.addEventListener('abort', done, { once: true })
+    // Of one that has aborted already no event comes.
+    if (signals.some(({ aborted }) => aborted)) done()
     function done(): void {
       clock.clearTimeout(timer)
-      signal.removeEventListener('abort', done)
+      for (const signal of signals) signal.removeEventListener('abort', done)
       resolve()
     }
   })

@@ -36,7 +36,7 @@ function probe(ready: Ready, changes: Partial<ProbeContext> = {}): Probing {
   const notes: string[] = []
   const matched: RegExpMatchArray[] = []
   let look = () => {}
-  const probing = probeOf(ready)({
+  const held = probeOf(ready)({
     ...{
       ports: {},
       url: null,
@@ -49,6 +49,7 @@ function probe(ready: Ready, changes: Partial<ProbeContext> = {}): Probing {
       ownsPort: () => true,
       owns: () => true,
       signal: over.signal,
+      ended: new AbortController().signal,
       matched: (match) => void matched.push(match),
       answered: () => {},
     },
@@ -58,7 +59,6 @@ function probe(ready: Ready, changes: Partial<ProbeContext> = {}): Probing {
     },
     ...changes,
   })
-  const held = probing.then(() => !over.signal.aborted)
   const stop = () => over.abort()
   onTestFinished(async () => {
     stop()
@@ -175,7 +175,7 @@ test('log: gives no match twice', async () => {
 })
 
 test('log: looks from a byte on', async () => {
-  const found = matches(logsOf('ready 1\nready 2\n').stdout, /ready \d/, AbortSignal.timeout(20_000), 8)
+  const found = matches(logsOf('ready 1\nready 2\n').stdout, /ready \d/, AbortSignal.timeout(20_000), { since: 8 })
   expect((await found.next()).value?.[0]).toBe('ready 2')
 })
 

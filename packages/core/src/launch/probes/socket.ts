@@ -4,9 +4,9 @@ import { type Probe, retry } from './probe.js'
 
 /** Holds when a Unix socket accepts connections. */
 export function socketProbe(path: string): Probe {
-  return ({ cwd, note, signal }) => {
+  return ({ cwd, ended, note, signal }) => {
     const absolute = resolve(cwd, path)
-    return retry(signal, async () => {
+    return retry({ ended, signal }, async () => {
       const outcome = await tryConnect({ path: absolute }, signal)
       if (typeof outcome !== 'string') {
         outcome.destroy()
