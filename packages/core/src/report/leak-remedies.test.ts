@@ -73,9 +73,9 @@ describe('a declaration that is proposed', () => {
     ],
   ])('of %j does not fit %j', (command, other) => expect(findAllowance(other, [allowanceOf(command)])).toBe(null))
 
-  test('ends with the run what listens, and waits for anything else', () => {
+  test('leaves nothing alive after the run, whether it listens or not', () => {
     expect(remediesFor('test', { ...of('node', 'a.js'), listensOn: ['127.0.0.1:1'] }, root)[1]).toContain("until: 'run'")
-    expect(remediesFor('test', of('node', 'a.js'), root)[1]).toContain("until: 'scope'")
+    expect(remediesFor('test', of('node', 'a.js'), root)[1]).toContain("until: 'run'")
   })
 })
 

@@ -21,8 +21,8 @@ const TAKING_ONE = /^(?:-r|--require|--import|--loader|--experimental-loader|-C|
  * @param root the project's root
  */
 export function remediesFor(kind: string, left: LeftRuntime, root: string): string[] {
-  const until = left.listensOn.length > 0 ? 'run' : 'scope'
-  const declaration = `allow: [{ argv: [${globsFor(left.command).join(', ')}], reason: '…', until: '${until}' }]`
+  // Never until 'scope': whatever does not end by itself would be alive after every run then, with all green.
+  const declaration = `allow: [{ argv: [${globsFor(left.command).join(', ')}], reason: '…', until: 'run' }]`
   const start = `const ${variableFor(left)} = await custody.start({ ${specFor(left, root).join(', ')} })`
   return [
     kind === 'setup'
