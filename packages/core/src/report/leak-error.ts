@@ -17,18 +17,18 @@ const MAX_LINES = 5
 const MAX_DESCENDANTS = 5
 
 /** What is told of a process that was left. */
-export type LeftProcess = Pick<Left, 'command' | 'descendants' | 'identity' | 'isLate' | 'site'>
+export type LeftProcess = Pick<Left, 'command' | 'descendants' | 'identity' | 'isLate' | 'isSignalled' | 'site'>
 
 /** What is needed to know of the run. */
 export interface LeakContext {
-  readonly options: Pick<ResolvedOptions, 'explain'>
+  readonly options: Pick<ResolvedOptions, 'explain' | 'timeouts'>
   /** The project's root. */
   readonly root: string
 }
 
 /** The error that a process is to who has left it. */
 export function leakError(left: LeftProcess, starter: Starter, { options, root }: LeakContext): CustodyError {
-  const { command, identity, isLate, site } = left
+  const { command, identity, isLate, isSignalled, site } = left
   const { pid } = identity
   const described = platform.describeProcess(pid)
   const shown = command.slice(0, MAX_ARGUMENTS).map(shorten)
@@ -41,13 +41,14 @@ export function leakError(left: LeftProcess, starter: Starter, { options, root }
         : `A process that this ${wordFor(starter.kind)} started is still alive.`,
       `  pid ${pid}  ${shown.join(' ') || '(no command line)'}${rest}   (${factsOf(described, root).join(', ')})`,
       `  started by ${starter.name}`,
+      ...(isSignalled ? [signalled(starter.kind, options.timeouts.exitMs)] : []),
       ...parentageOf(described),
       ...descendantsOf(left),
       ...lastLinesOf(described),
       ...(options.explain ? openThingsOf(pid) : []),
       ...remediesFor(starter.kind, { ...described, command }, root),
     ].join('\n'),
-    { hint: hintFor(starter.kind), facts: { pid, command, startedBy: starter.name } },
+    { hint: hintFor(starter.kind, isSignalled), facts: { pid, command, startedBy: starter.name } },
   )
   error.name = 'CustodyLeakError'
   // Who has left a daemon behind has ended; its line is one of those of its test.
@@ -60,7 +61,14 @@ function wordFor(kind: string): string {
   return kind === 'test' || kind === 'run' ? kind : 'file'
 }
 
-function hintFor(kind: string): string {
+/** Who waits for its exit has done all that there is to do: some take their time to leave. */
+function signalled(kind: string, exitMs: number): string {
+  const who = kind === 'setup' ? 'the global setup' : `its ${wordFor(kind)}`
+  return `  ${who} has sent it a signal, and Custody has waited ${grouped(exitMs)} ms for its exit`
+}
+
+function hintFor(kind: string, isSignalled: boolean): string {
+  if (isSignalled) return 'await its exit where it is sent the signal, raise timeouts.exitMs, or do one of these.'
   return kind === 'setup' ? 'do one of these.' : 'stop it in the test or in its finalizers, or do one of these.'
 }
 

@@ -136,7 +136,7 @@ function foundIn(scope: Scope, left: Left): Found {
 
 function noteOfHelper({ left, starter, ...found }: Found, isRed: boolean): RunEvent {
   const stack = stackOfSite(left.site ?? starter.sites[0])
-  return { ...found, type: 'helper', worker: ownIdentity(), stack, isRed }
+  return { ...found, type: 'helper', worker: ownIdentity(), stack, isSignalled: left.isSignalled, isRed }
 }
 
 /** Whoever ends the run is to know what goes on. What tells by a function cannot be asked there. */
