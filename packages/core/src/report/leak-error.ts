@@ -5,6 +5,7 @@ import type { Left } from '../leaks/find-left.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { type ProcessDescription, platform } from '../platform/index.js'
 import { remediesFor } from './leak-remedies.js'
+import type { Listener } from './port-of.js'
 import { leadTo } from './stack-of-site.js'
 import type { Starter } from './starter.js'
 import { grouped } from './words.js'
@@ -15,6 +16,8 @@ const MAX_ARGUMENTS = 12
 const MAX_LINES = 5
 /** Processes that are shown below it. */
 const MAX_DESCENDANTS = 5
+/** Of so many it is asked where they listen. */
+const MAX_ASKED = 20
 
 /** What is told of a process that was left. */
 export type LeftProcess = Pick<Left, 'command' | 'descendants' | 'identity' | 'isLate' | 'isSignalled' | 'site'>
@@ -30,7 +33,8 @@ export interface LeakContext {
 export function leakError(left: LeftProcess, starter: Starter, { options, root }: LeakContext): CustodyError {
   const { command, identity, isLate, isSignalled, site } = left
   const { pid } = identity
-  const described = platform.describeProcess(pid)
+  const described = lookAt(pid)
+  const below = left.descendants.slice(0, MAX_ASKED).map((each) => lookAt(each.pid))
   const shown = command.slice(0, MAX_ARGUMENTS).map(shorten)
   const rest = command.length > MAX_ARGUMENTS ? ' …' : ''
   const error = new CustodyError(
@@ -43,10 +47,10 @@ export function leakError(left: LeftProcess, starter: Starter, { options, root }
       `  started by ${starter.name}`,
       ...(isSignalled ? [signalled(starter.kind, options.timeouts.exitMs)] : []),
       ...parentageOf(described),
-      ...descendantsOf(left),
+      ...descendantsOf(left, below),
       ...lastLinesOf(described),
       ...(options.explain ? openThingsOf(pid) : []),
-      ...remediesFor(starter.kind, { ...described, command }, root),
+      ...remediesFor(starter.kind, { ...described, command, below }, root),
     ].join('\n'),
     { hint: hintFor(starter.kind, isSignalled), facts: { pid, command, startedBy: starter.name } },
   )
@@ -54,6 +58,16 @@ export function leakError(left: LeftProcess, starter: Starter, { options, root }
   // Who has left a daemon behind has ended; its line is one of those of its test.
   leadTo(site ?? starter.sites[0], error)
   return error
+}
+
+interface Seen extends ProcessDescription, Listener {
+  readonly pid: number
+}
+
+function lookAt(pid: number): Seen {
+  const variable = platform.readInitialVariable(pid, 'PORT')
+  const portVariable = typeof variable === 'string' ? null : variable.value
+  return { pid, ...platform.describeProcess(pid), command: platform.readCommand(pid), portVariable }
 }
 
 function wordFor(kind: string): string {
@@ -89,11 +103,10 @@ function parentageOf({ parent }: ProcessDescription): string[] {
 }
 
 /** A shell is often not what matters. */
-function descendantsOf({ descendants }: LeftProcess): string[] {
-  const shown = descendants.slice(0, MAX_DESCENDANTS).map(({ pid }) => {
-    const { listensOn } = platform.describeProcess(pid)
+function descendantsOf({ descendants }: LeftProcess, below: readonly Seen[]): string[] {
+  const shown = below.slice(0, MAX_DESCENDANTS).map(({ command, listensOn, pid }) => {
     const where = listensOn.length === 0 ? '' : `   (listens on ${listensOn.join(', ')})`
-    return `    pid ${pid}  ${platform.readCommand(pid).slice(0, MAX_ARGUMENTS).map(shorten).join(' ')}${where}`
+    return `    pid ${pid}  ${command.slice(0, MAX_ARGUMENTS).map(shorten).join(' ')}${where}`
   })
   const more = descendants.length - shown.length
   return shown.length === 0 ? [] : ['  below it:', ...shown, ...(more > 0 ? [`    and ${grouped(more)} more`] : [])]
