@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import type { CustodyOptions } from '@custody/core'
 import { describe, expect, test } from 'vitest'
 import { runners, runSuite } from './run-suite.js'
@@ -65,5 +67,39 @@ describe.each(runners)('what the message of a leak proposes in %s', (runner) => 
     const green = await runSuite(runner, { options, extras: extras(port), files: { pasted } })
     expect(green.exitCode, green.output).toBe(0)
     expect(green.receiptsOf(name)).toHaveLength(1)
+  })
+})
+
+const secret = `
+  test('leaves one that knows a secret', () => {
+    const stay = 'setInterval(() => {}, 1e3)'
+    spawn('node', ['-e', stay, '--', '--token=hunter2', '--password', 'hunter2'], { stdio: 'ignore' })
+    spawn('sh', ['-c', 'TOKEN=hunter2 sleep 300 & wait'], { stdio: 'ignore' })
+  })
+  test('starts what there is not', async () => {
+    const command = ['no-such-program', '--token=hunter2', '--password', 'hunter2']
+    await custody.start({ name: 'none', command })
+  })
+  test('runs what there is not', () => custody.exec('no-such-program', ['--token=hunter2', '--password', 'hunter2']))`
+
+describe.each(runners)('secrets in a command line, in %s', (runner) => {
+  test('are shown nowhere, and what is declared as the message proposes it fits', async () => {
+    const red = await runSuite(runner, { options, files: { secret } })
+    const { messages } = red.test('leaves one that knows a secret')
+    expect(red.exitCode, red.output).toBe(1)
+    const report = readFileSync(join(red.directory, 'custody.json'), 'utf8')
+    // The source of a test is shown where it fails.
+    const told = [...red.tests.map((each) => each.messages), report].join('\n')
+    expect(told).not.toContain('hunter2')
+    expect(red.output.split('\n').filter((line) => /hunter2/.test(line) && !/^\s*(?:[>|\d❯]|\|)/.test(line))).toEqual([])
+    expect(messages).toContain('--token=… --password …')
+
+    const declared = [...red.output.matchAll(/or declare it: {2}allow: \[(\{.*\})\]/g)].map(([, text]) => text)
+    const allow = Function(`return [${[...new Set(declared)].join(', ')}]`)() as NonNullable<CustodyOptions['allow']>
+    expect(allow, red.output).toHaveLength(2)
+    const green = await runSuite(runner, { options: { ...options, allow }, files: { secret } })
+    expect(green.test('leaves one that knows a secret').status, green.output).toBe('passed')
+    expect(green.output).toContain('allowed: pid')
+    expect(readFileSync(join(green.directory, 'custody.json'), 'utf8')).not.toContain('hunter2')
   })
 })

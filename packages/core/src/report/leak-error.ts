@@ -4,6 +4,7 @@ import { LogFile } from '../launch/log-file.js'
 import type { Left } from '../leaks/find-left.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { type ProcessDescription, platform } from '../platform/index.js'
+import { withoutSecrets } from '../tree/without-secrets.js'
 import { remediesFor } from './leak-remedies.js'
 import type { Listener } from './port-of.js'
 import { leadTo } from './stack-of-site.js'
@@ -35,7 +36,7 @@ export function leakError(left: LeftProcess, starter: Starter, { options, root }
   const { pid } = identity
   const described = lookAt(pid)
   const below = left.descendants.slice(0, MAX_ASKED).map((each) => lookAt(each.pid))
-  const shown = command.slice(0, MAX_ARGUMENTS).map(shorten)
+  const shown = withoutSecrets(command)
   const rest = command.length > MAX_ARGUMENTS ? ' …' : ''
   const error = new CustodyError(
     'CUSTODY_LEAK',
@@ -43,7 +44,7 @@ export function leakError(left: LeftProcess, starter: Starter, { options, root }
       isLate
         ? 'A process that code of a test started after its end is still alive.'
         : `A process that this ${wordFor(starter.kind)} started is still alive.`,
-      `  pid ${pid}  ${shown.join(' ') || '(no command line)'}${rest}   (${factsOf(described, root).join(', ')})`,
+      `  pid ${pid}  ${shown.slice(0, MAX_ARGUMENTS).map(shorten).join(' ') || '(no command line)'}${rest}   (${factsOf(described, root).join(', ')})`,
       `  started by ${starter.name}`,
       ...(isSignalled ? [signalled(starter.kind, options.timeouts.exitMs)] : []),
       ...parentageOf(described),
@@ -52,7 +53,7 @@ export function leakError(left: LeftProcess, starter: Starter, { options, root }
       ...(options.explain ? openThingsOf(pid) : []),
       ...remediesFor(starter.kind, { ...described, command, below }, root),
     ].join('\n'),
-    { hint: hintFor(starter.kind, isSignalled), facts: { pid, command, startedBy: starter.name } },
+    { hint: hintFor(starter.kind, isSignalled), facts: { pid, command: shown, startedBy: starter.name } },
   )
   error.name = 'CustodyLeakError'
   // Who has left a daemon behind has ended; its line is one of those of its test.
@@ -106,7 +107,7 @@ function parentageOf({ parent }: ProcessDescription): string[] {
 function descendantsOf({ descendants }: LeftProcess, below: readonly Seen[]): string[] {
   const shown = below.slice(0, MAX_DESCENDANTS).map(({ command, listensOn, pid }) => {
     const where = listensOn.length === 0 ? '' : `   (listens on ${listensOn.join(', ')})`
-    return `    pid ${pid}  ${command.slice(0, MAX_ARGUMENTS).map(shorten).join(' ')}${where}`
+    return `    pid ${pid}  ${withoutSecrets(command).slice(0, MAX_ARGUMENTS).map(shorten).join(' ')}${where}`
   })
   const more = descendants.length - shown.length
   return shown.length === 0 ? [] : ['  below it:', ...shown, ...(more > 0 ? [`    and ${grouped(more)} more`] : [])]

@@ -107,6 +107,11 @@ describe('a declaration that is proposed', () => {
     [['node', '-e', 'setInterval(() => {}, 1e3)']],
     [['tail', '-f', '/dev/null']],
     [['daemon']],
+    [['node', 'x.js', '--password', 'hunter2']],
+    [['sh', '-c', 'TOKEN=hunter2 x --password "hunter2 (two)" *']],
+    [['x', '-v', '--token=hunter2', '--password', 'hunter2', '[x]']],
+    [['x', '-u', 'postgres://joe:hunter2@localhost/db']],
+    [['sh', '-c', `TOKEN=hunter2 ${'x*[({'.repeat(60)} and more`]],
   ])('fits what was left: %j', (command) => expect(findAllowance(command, [allowanceOf(command)])).not.toBe(null))
 
   test.each([
@@ -140,6 +145,17 @@ describe('a declaration that is proposed', () => {
     expect(remediesFor('test', { ...of('node', 'a.js'), listensOn: ['127.0.0.1:1'] }, root)[1]).toContain("until: 'run'")
     expect(remediesFor('test', of('node', 'a.js'), root)[1]).toContain("until: 'run'")
   })
+})
+
+test('nothing that is proposed shows a secret, and another secret is no other process', () => {
+  const of2 = (secret: string) => of('x', '-v', `--token=${secret}`, '--password', secret, '--to', `ftp://me:${secret}@host/`)
+  const lines = remediesFor('test', of2('hunter2'), root)
+  expect(lines.join('\n')).not.toContain('hunter2')
+  expect(lines[0]).toContain("'--token=…', '--password', '…', '--to', 'ftp://me:…@host/'")
+  expect(lines[1]).toContain("argv: ['x', '-v', '--token=*', '--password', '*', '--to', 'ftp://me:*@host/']")
+  const argv = globsIn(lines[1] ?? '')
+  expect(findAllowance(of2('other/one').command, [{ argv, reason: 'x', until: 'run' }])).not.toBe(null)
+  expect(findAllowance(['y', ...of2('hunter2').command.slice(1)], [{ argv, reason: 'x', until: 'run' }])).toBe(null)
 })
 
 test('a global setup cannot start with custody', () => {

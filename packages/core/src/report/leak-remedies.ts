@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { withoutSecrets } from '../tree/without-secrets.js'
 import { scriptAt } from './program-of.js'
 import { type LeftRuntime, proposeStart } from './start-proposal.js'
 import { quoted } from './words.js'
@@ -6,6 +7,8 @@ import { quoted } from './words.js'
 /** Arguments of a command that is declared as it is. */
 const MAX_ARGUMENTS = 12
 const MAX_LENGTH = 200
+/** Stands for a secret: no argument has this sign. */
+const ANYTHING = '\0'
 
 /**
  * What to do about a leak, to be pasted.
@@ -25,7 +28,7 @@ export function remediesFor(kind: string, left: LeftRuntime, root: string): stri
 
 /** As narrow as it can be: up to the script, or all of a command that is told by an option, such as `sh -c`. */
 function globsFor(command: readonly string[]): string[] {
-  const [program = '', ...rest] = command
+  const [program = '', ...rest] = withoutSecrets(command, ANYTHING)
   const script = scriptAt(command)
   const isPlain = script < command.length && rest.slice(0, script).every((part) => !part.startsWith('-'))
   const parts = isPlain ? rest.slice(0, script) : rest.slice(0, MAX_ARGUMENTS)
@@ -33,7 +36,13 @@ function globsFor(command: readonly string[]): string[] {
   return [basename(program), ...parts.map(globFor), ...(isWhole ? [] : ['**'])].map(quoted)
 }
 
-/** A word fits itself, whatever signs it has; one that is too long is cut, and what has a meaning in a glob is escaped. */
+/**
+ * A word fits itself, whatever signs it has. One that is too long is cut, and any text fits in the place of a secret: what has a meaning in
+ * a glob is escaped then.
+ */
 function globFor(part: string): string {
-  return part.length <= MAX_LENGTH ? part : `${part.slice(0, MAX_LENGTH / 2).replace(/[\\*?[\]{}()!+@|^$]/g, '\\$&')}*`
+  if (part.length <= MAX_LENGTH && !part.includes(ANYTHING)) return part
+  const isCut = part.length > MAX_LENGTH
+  const shown = isCut ? `${part.slice(0, MAX_LENGTH / 2)}${ANYTHING}` : part
+  return shown.replace(/[\\*?[\]{}()!|^$]/g, '\\$&').replaceAll(ANYTHING, '*')
 }

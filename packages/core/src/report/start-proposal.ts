@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { withoutSecrets } from '../tree/without-secrets.js'
 import { endOf, isPath, type Listener, type Port, portOf } from './port-of.js'
 import { programOf } from './program-of.js'
 import { quoted } from './words.js'
@@ -30,7 +31,7 @@ export function proposeStart(left: LeftRuntime, root: string): string {
 }
 
 function commandFor(command: readonly string[], port: Port | null): string {
-  const words = typedFor(command)
+  const words = typedFor(withoutSecrets(command))
   const isShort = words.length > 0 && words.length <= MAX_ARGUMENTS && words.every((part) => part.length <= MAX_LENGTH)
   const isGiven = port?.from === 'argument'
   const list = isShort

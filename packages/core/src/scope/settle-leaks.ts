@@ -9,7 +9,7 @@ import { waitForExits } from '../leaks/wait-for-exits.js'
 import { platform } from '../platform/index.js'
 import type { FoundLeak, RunEvent } from '../report/events.js'
 import { leakError } from '../report/leak-error.js'
-import { leakEvent, toldLeak } from '../report/leak-events.js'
+import { allowedEvent, leakEvent, toldLeak } from '../report/leak-events.js'
 import { notEnded } from '../report/not-ended.js'
 import { stackOfSite } from '../report/stack-of-site.js'
 import type { Swept } from '../supervisor/protocol.js'
@@ -67,7 +67,7 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
   exemptAllowed(scope, allowed)
   const failures: { of: Scope; error: CustodyError }[] = []
   const events: RunEvent[] = [
-    ...allowed.map(({ command, identity: { pid }, why }) => ({ type: 'allowed', pid, command, reason: why.reason }) as const),
+    ...allowed.map(({ command, identity, why }) => allowedEvent(identity.pid, command, why.reason)),
     ...helpers.map((found) => noteOfHelper(found, canBeRed)),
     ...pending.map(({ left: _left, starter: _starter, ...found }) => ({ ...found, type: 'pending' }) as const),
   ]
