@@ -29,6 +29,11 @@ export function hasFailed(task: RunnerTask): boolean {
   return task.result?.state === 'fail' || ('tasks' in task && task.tasks.some(hasFailed))
 }
 
+/** The messages of a task's own errors. */
+export function messagesOf(task: RunnerTask): string[] {
+  return task.result?.errors?.map(({ message }) => String(message)) ?? []
+}
+
 /** Whether a limit of time has cut a test short, so that its body may go on. */
 export function wasCutShort(test: RunnerTestCase): boolean {
   return test.result?.errors?.some(({ message }) => /timed out in/.test(message)) === true

@@ -2,6 +2,7 @@ import { CustodyError, clock } from '@custody/runtime/internals'
 import { spawnedBy } from '../namespace/be-born.js'
 import type { SpawnSite } from '../namespace/birth-state.js'
 import { withoutSecrets } from '../tree/without-secrets.js'
+import { endedBy } from './ended-by.js'
 import { OutputCollector } from './output-collector.js'
 import { withNodesAbort } from './with-nodes-abort.js'
 
@@ -98,7 +99,7 @@ export async function exec(
   await output.drain()
 
   const result: ExecResult = { ...output.texts(), ...ended, timedOut, durationMs: Math.round(clock.now() - begun) }
-  if (isOverdue) throw failed(file, args, result, 'its test ended before it')
+  if (isOverdue) throw failed(file, args, result, `its ${endedBy(options.signal as AbortSignal)} ended before it`)
   if (reject && (result.exitCode !== 0 || timedOut)) throw failed(file, args, result)
   return result
 }

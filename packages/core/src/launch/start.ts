@@ -154,8 +154,11 @@ async function giveUp(
 function hintFor({ cause, exit, problem }: Watch): string {
   if (isCustodyError(cause)) return cause.hint
   if (exit !== null) return 'see its last lines above.'
-  return problem?.startsWith('its test ended')
-    ? "await it in the test; where the runner's own limit is shorter than readyMs, raise that or lower this."
+  const [, ender] = /^its (test|file) ended/.exec(problem ?? '') ?? []
+  const [place, limit] =
+    ender === 'file' ? ['a hook', "the runner's own limit for hooks"] : ['the test', "the runner's own limit"]
+  return ender !== undefined
+    ? `await it in ${place}; where ${limit} is shorter than readyMs, raise that or lower this.`
     : 'see what it waits for, or raise readyMs.'
 }
 

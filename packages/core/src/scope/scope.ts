@@ -31,6 +31,8 @@ export interface FileNames {
 /** What a scope's own end has come to before Custody looks. */
 export interface RunnersVerdict {
   readonly hasFailed: boolean
+  /** The messages of its own errors. */
+  readonly said?: readonly string[]
   /** Whether its test was skipped while it ran. */
   readonly isSkipped?: boolean
   /** Whether it is a file of which every test has run and passed. */
@@ -66,6 +68,8 @@ export class Scope {
   readonly test: object
   /** Whether its own test has failed, as it was told at its settlement. */
   hasFailed = false
+  /** The messages of its own errors, as they were told then. */
+  said: readonly string[] = []
   readonly #names: FileNames
   readonly #title: (() => string) | null
   #holdings: Holdings | null = null
@@ -270,6 +274,7 @@ export class Scope {
   settle(verdict: RunnersVerdict): Promise<Settlement> {
     if (this.#settling !== null) return this.#settling
     this.hasFailed = verdict.hasFailed
+    this.said = verdict.said ?? []
     if (this.kind === 'test') this.books.noteEnd(this, verdict.hasFailed, verdict.isSkipped ?? false)
     this.#settling = this.#settle(verdict)
     return this.#settling
