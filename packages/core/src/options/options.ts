@@ -30,7 +30,7 @@ export type TestAllowance = Omit<Allowance, 'argv'> &
 
 /** What counts for some files instead of `leaks`. */
 export interface LeakOverride {
-  /** Globs, relative to the project's root. */
+  /** Globs, relative to the project's root or absolute. */
   readonly files: string | readonly string[]
   readonly leaks: LeakPolicy
 }

@@ -1,3 +1,4 @@
+import { isAbsolute, resolve, sep } from 'node:path'
 import picomatch from 'picomatch'
 import type { LeakPolicy } from '../options/options.js'
 import type { Scope } from './scope.js'
@@ -5,10 +6,16 @@ import type { Scope } from './scope.js'
 /** What happens to what the tests of a file leave: as the file says itself, or the last override that fits it, or the options. */
 export function leakPolicyOf(scope: Scope): LeakPolicy {
   const file = scope.file ?? scope
-  const { leaks, overrides } = scope.run.options
-  return scope.books.leaks ?? overrides.findLast(({ files }) => isMatch(file.path, files))?.leaks ?? leaks
+  const { options, root } = scope.run
+  const { leaks, overrides } = options
+  return scope.books.leaks ?? overrides.findLast(({ files }) => isMatch(file.path, files, root))?.leaks ?? leaks
 }
 
-function isMatch(path: string, globs: readonly string[]): boolean {
-  return picomatch.isMatch(path, [...globs], { dot: true })
+function isMatch(path: string, globs: readonly string[], root: string): boolean {
+  return globs.some((glob) => {
+    // What stands before a glob of the project is a path, whatever signs it has.
+    const below = `${root}${sep}`
+    const own = glob.startsWith(below) ? glob.slice(below.length) : glob
+    return picomatch.isMatch(isAbsolute(own) ? resolve(root, path).replaceAll(sep, '/') : path, own, { dot: true })
+  })
 }
