@@ -63,12 +63,33 @@ describeRunners('wrong options', (runner) => {
 
   test('fail the run with the values that an option can have', () => {
     expect(suite().exitCode).toBe(1)
-    expect(suite().output).toMatch(/keep is wrong \(.*"never"\|"on-failure"\|"always"/)
+    expect(suite().output).toContain('keep is wrong: it is "sometimes"')
+    expect(suite().output).toContain("keep must be 'never', 'on-failure' or 'always'.")
   })
 
   test('fail the run before any test', () => {
     expect(suite().notes).toEqual({})
     expect(suite().tests).toEqual([])
+  })
+})
+
+/** A project that gives a text where options belong. */
+const givingText: Record<RunnerName, string> = {
+  vitest: `
+import { custodyPlugin } from '@custody/vitest/plugin'
+export default { plugins: [custodyPlugin('warn')], test: { include: ['*.check.mjs'] } }`,
+  jest: `
+import { withCustody } from '@custody/jest/config'
+export default withCustody({ ${plainJest} }, 'warn')`,
+}
+
+describeRunners('a text in the place of options', (runner) => {
+  const suite = shareSuite(runner, () => ({ config: givingText[runner], files: { never: `test('runs', () => {})` } }))
+
+  test('fails the run, and says what to pass', () => {
+    expect(suite().exitCode).toBe(1)
+    expect(suite().output).toContain(`Could not read Custody's options: options is wrong: it is "warn".`)
+    expect(suite().output).toContain("Hint: options must be an object, such as { leaks: 'warn' }.")
   })
 })
 

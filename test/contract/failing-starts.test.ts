@@ -89,6 +89,27 @@ describeRunners('a start that fails', (runner) => {
   })
 })
 
+describeRunners("a start in beforeAll that the hook's limit cuts short", (runner) => {
+  const suite = shareSuite(runner, () => ({
+    files: {
+      hook: `
+        beforeAll(async () => {
+          await custody.start({ name: 'never', command: ['node', '-e', 'console.log("still busy"); setInterval(() => {}, 1e3)'], ready: { log: 'is up' } })
+        }, 1_500)
+        test('needs it', () => {})`,
+    },
+  }))
+
+  test('says that its file has ended, and shows its last lines once', () => {
+    const { exitCode, output } = suite()
+    expect(exitCode, output).toBe(1)
+    expect(output).toMatch(/Could not start runtime "never": its file ended while it was not ready, after \d+ ms\./)
+    expect(output).toContain("Hint: await it in a hook; where the runner's own limit for hooks is shorter than readyMs, ")
+    expect(output).not.toContain('its test ended')
+    expect(output).not.toContain('custody  last lines of')
+  })
+})
+
 describeRunners('a runtime that was killed from outside', (runner) => {
   const suite = shareSuite(runner, () => ({
     files: {

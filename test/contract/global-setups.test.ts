@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { hasProgram } from './alive.js'
-import { describeRunners, type RunnerName, runners, runSuite, shareSuite, versionOf } from './run-suite.js'
+import { describeRunners, majorOf, type RunnerName, runners, runSuite, shareSuite } from './run-suite.js'
 
 const plainJest = `testMatch: ['**/*.check.cjs'], transform: {}, rootDir: import.meta.dirname,`
 
@@ -121,10 +121,8 @@ describe.runIf(runners.includes('vitest'))('a global setup of a project of Vites
 })
 
 // Before Vitest 4 its own errors there have no lines of the source either.
-describe.runIf(runners.includes('vitest') && Number.parseInt(versionOf('vitest'), 10) >= 4)(
-  'a global setup of Vitest in TypeScript',
-  () => {
-    const typed = `
+describe.runIf(runners.includes('vitest') && majorOf('vitest') >= 4)('a global setup of Vitest in TypeScript', () => {
+  const typed = `
 import { spawn } from 'node:child_process'
 
 interface Server {
@@ -136,18 +134,17 @@ export default function setup(): void {
   spawn('sleep', [server.seconds], { stdio: 'ignore' })
 }`
 
-    test('is told the line of its source for what it leaves', async () => {
-      const { exitCode, output } = await runSuite('vitest', {
-        config: `
+  test('is told the line of its source for what it leaves', async () => {
+    const { exitCode, output } = await runSuite('vitest', {
+      config: `
       import { custodyPlugin } from '@custody/vitest/plugin'
       export default { plugins: [custodyPlugin({ timeouts: { exitMs: 100 } })], test: { include: ['*.check.mjs'], globalSetup: ['./typed.ts'] } }`,
-        extras: { 'typed.ts': typed },
-        files: { any: `test('is green', () => {})` },
-      })
-      expect(exitCode, output).toBe(1)
-      expect(output).toMatch(/pid \d+ {2}sleep 302/)
-      const line = typed.split('\n').findIndex((each) => each.includes('spawn(')) + 1
-      expect(output).toContain(`typed.ts:${line}:`)
+      extras: { 'typed.ts': typed },
+      files: { any: `test('is green', () => {})` },
     })
-  },
-)
+    expect(exitCode, output).toBe(1)
+    expect(output).toMatch(/pid \d+ {2}sleep 302/)
+    const line = typed.split('\n').findIndex((each) => each.includes('spawn(')) + 1
+    expect(output).toContain(`typed.ts:${line}:`)
+  })
+})

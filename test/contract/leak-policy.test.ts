@@ -93,7 +93,9 @@ describeRunners('a process that its test declares', (runner) => {
           spawn('sh', ['-c', 'exec sleep 1'], { detached: true, stdio: 'ignore' }).unref()
         })
         test('leaves the same undeclared', () => { abandon('undeclared') })
-        test('declares nothing', () => custody.allow({ reason: 'none', until: 'run' }))`,
+        test('declares nothing', () => custody.allow({ reason: 'none', until: 'run' }))
+        test('declares a text', () => custody.allow('sleep'))
+        test('says nothing of the end', () => custody.allow({ argv: ['sleep'], reason: 'none' }))`,
       failing: `
         test('declares by a function that fails', () => {
           custody.allow({ match: () => { throw new Error('boo') }, reason: 'none', until: 'forever' })
@@ -147,6 +149,10 @@ describeRunners('a process that its test declares', (runner) => {
 
   test('is refused when the declaration is wrong', () => {
     expect(suite().test('declares nothing').messages).toContain('there must be either argv or match')
+    expect(suite().test('declares a text').messages).toContain('what it is given is wrong: it is "sleep".\nHint: give { argv: [')
+    expect(suite().test('says nothing of the end').messages).toContain(
+      'until is missing.\nHint: choose one of scope, run, forever.',
+    )
   })
 })
 

@@ -21,6 +21,12 @@ describeRunners('a process that a test leaves', (runner) => {
           child.unref()
           told('detached', child.pid)
         })
+        test('does not wait for one that takes its time to leave', () => new Promise((resolve) => {
+          const slow = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1e3); console.log("up")'
+          const child = spawn('node', ['-e', slow], { stdio: ['ignore', 'pipe', 'ignore'] })
+          told('slow', child.pid)
+          child.stdout.once('data', () => { child.kill(); resolve() })
+        }))
         test('leaves a shell', () => { told('shell', spawn('sleep 300 & wait', { shell: true, stdio: 'ignore' }).pid) })
         test('leaves a daemon of a command', () => {
           told('daemon', Number(execFileSync('sh', ['-c', 'setsid sleep 300 > /dev/null 2>&1 & echo $!'], { encoding: 'utf8' })))
@@ -90,6 +96,16 @@ describeRunners('a process that a test leaves', (runner) => {
     expect(messages).toContain("allow: [{ argv: ['node', '-e', 'setInterval(() => {}, 1e3)']")
   })
 
+  test('says of one that was sent a signal that its exit was waited for', () => {
+    const { messages, status } = suite().test('does not wait for one that takes its time to leave')
+    expect(status, suite().output).toBe('failed')
+    expect(messages).toContain('its test has sent it a signal, and Custody has waited 2 000 ms for its exit')
+    expect(messages).toContain('await its exit where it is sent the signal, raise timeouts.exitMs, or')
+    expect(messages).not.toContain('stop it')
+    expect(suite().test('leaves a child').messages).toContain('stop it in the test')
+    expect(suite().test('leaves a child').messages).not.toContain('a signal')
+  })
+
   test('makes the file red that has started it outside of its tests', () => {
     expect(suite().test('is green').status).toBe('passed')
     expect(suite().output).toContain(suite().placeOf("told('beforeAll'"))
@@ -115,8 +131,10 @@ describeRunners('a process that a test leaves', (runner) => {
   test('makes the run red, is counted, and is gone after it', () => {
     const { exitCode, notes, summary } = suite()
     expect(exitCode).toBe(1)
-    expect(summary.leaked).toBe(7)
-    const alive = ['child', 'detached', 'shell', 'daemon', 'inside', 'beforeAll'].filter((name) => hasProgram(notes[name]))
+    expect(summary.leaked).toBe(8)
+    const alive = ['child', 'detached', 'slow', 'shell', 'daemon', 'inside', 'beforeAll'].filter((name) =>
+      hasProgram(notes[name]),
+    )
     expect(alive).toEqual([])
   })
 })

@@ -232,6 +232,14 @@ describe.each(runners)('the output of a runtime under %s', (runner) => {
         logs: `
           test('passes', async () => { ${talking('web', 'web is up')}; ${talking('quiet', 'nobody reads this')} })
           test('fails', async () => { ${talking('queue', 'queue is up')}; ${talking('api', 'the reason')}; throw new Error('on purpose') })
+          test('shows it itself', async () => {
+            const { log } = await custody.start({ name: 'told', command: ['node', '-e', 'console.log("said once"); setInterval(() => {}, 1e3)'], ready: { log: 'said' } })
+            await log.waitFor('never', { timeoutMs: 10 })
+          })
+          test('has one that leaves', async () => {
+            const { exited } = await custody.start({ name: 'leaver', command: ['node', '-e', 'console.log("its last words")'] })
+            await exited
+          })
           test('fails too', async () => {
             await custody.start({ name: 'secret', logs: 'never', command: ['node', '-e', 'console.log("hush")'], onExit: 'ignore' })
             throw new Error('on purpose')
@@ -241,7 +249,9 @@ describe.each(runners)('the output of a runtime under %s', (runner) => {
     expect(output).toContain('[web] web is up\n')
     expect(output).toContain('[queue] queue is up\n')
     expect(output).toMatch(/custody {2}last lines of "api" {2}\(logs\.check\.\S+ . fails\)\n {4}the reason\n/)
-    expect(output).not.toContain('last lines of "queue"')
+    for (const name of ['queue', 'told', 'leaver']) expect(output).not.toContain(`last lines of "${name}"`)
+    expect(output).toMatch(/Could not wait for never .*\n\s*said once\n/)
+    expect(output).toMatch(/Could not keep runtime "leaver" .*\n\s*its last words\n/)
     for (const hidden of ['nobody reads this', 'hush']) {
       const told = output.split('\n').filter((line) => line.includes(hidden) && !line.includes('console.log'))
       expect(told).toEqual([])

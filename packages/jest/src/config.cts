@@ -49,7 +49,9 @@ async function withoutNames(config: Initial, directory: string): Promise<Without
 function wrapRoot(wrapped: WithoutNames, given: CustodyOptions): Initial {
   const { config, options: inner } = unwrap(wrapped)
   const { globalSetup = null, globalTeardown = null, projects } = config
-  const root = { options: { ...inner, ...given }, rootGlobalSetup: globalSetup, rootGlobalTeardown: globalTeardown }
+  // What is no object is told by its value when the run begins.
+  const options = typeof given === 'object' ? { ...inner, ...given } : given
+  const root = { options, rootGlobalSetup: globalSetup, rootGlobalTeardown: globalTeardown }
   return {
     ...wrapProject(config, root),
     globalSetup: SETUP,

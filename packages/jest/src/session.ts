@@ -212,7 +212,7 @@ export class Session {
     if (test.errors.length > 0 && wasCutShort(test.errors)) noteCutShort(cell)
     this.#current = null
     const { isIdle } = scope
-    const settling = scope.settle({ hasFailed: test.errors.length > 0 })
+    const settling = scope.settle({ hasFailed: test.errors.length > 0, said: messagesOf(test.errors) })
     if (isIdle) {
       this.#tests.delete(test)
       return undefined
@@ -288,9 +288,14 @@ function hideOurFrames(errors: readonly unknown[]): void {
   }
 }
 
+/** The messages of a test's own errors. */
+function messagesOf(errors: readonly unknown[]): string[] {
+  return errors.flat().map((error) => String((error as { message?: unknown } | null)?.message))
+}
+
 /** Whether a limit of time has cut a test short, so that its body may go on. */
 function wasCutShort(errors: readonly unknown[]): boolean {
-  return errors.flat().some((error) => /^Exceeded timeout of/.test(String((error as { message?: unknown } | null)?.message)))
+  return messagesOf(errors).some((message) => /^Exceeded timeout of/.test(message))
 }
 
 function isPromise(value: unknown): value is Promise<void> {

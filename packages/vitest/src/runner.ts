@@ -19,7 +19,7 @@ import { HeldUpdates } from './held-updates.js'
 import { OpenFiles, type OpenTest } from './open-files.js'
 import type { Provided } from './provided.js'
 import { annotate, leaveReceipts } from './receipts.js'
-import { fail, hasFailed, isBroken, isConcurrent, isFile, isWhole, markFailed } from './tasks.js'
+import { fail, hasFailed, isBroken, isConcurrent, isFile, isWhole, markFailed, messagesOf } from './tasks.js'
 
 const provided = providedOrThrow()
 const run: RunHandle = { ...provided.run, slot: process.env['VITEST_POOL_ID'] ?? '0' }
@@ -127,7 +127,7 @@ async function settleAttempt(
   test: RunnerTestCase,
   open: OpenTest,
   scope: Scope,
-  verdict: RunnersVerdict = { hasFailed: hasFailed(test) },
+  verdict: RunnersVerdict = { hasFailed: hasFailed(test), said: messagesOf(test) },
 ): Promise<void> {
   if (!scope.isIdle) open.settlements.push(await scope.settle(verdict))
 }
@@ -190,7 +190,8 @@ async function settleFile(runner: RunnerHooks, file: RunnerTestFile): Promise<vo
   await scope.explain(file.result?.errors ?? [])
   const settlement = await scope.settle({
     hasFailed: hasFailed(file) || skipped.length > 0,
-    isBroken: isBroken(file),
+    isBroken: cancelled.has(runner) || isBroken(file),
+    said: messagesOf(file),
     isWhole: isWhole(file),
   })
   const failures = [...skipped, ...settlement.failures]

@@ -35,6 +35,11 @@ export function isBroken(suite: RunnerTestSuite): boolean {
   return (result?.errors?.length ?? 0) > 0 || tasks.some((task) => 'tasks' in task && isBroken(task))
 }
 
+/** The messages of a task's own errors. */
+export function messagesOf(task: RunnerTask): string[] {
+  return task.result?.errors?.map(({ message }) => String(message)) ?? []
+}
+
 /** Whether a limit of time has cut a test short, so that its body may go on. */
 export function wasCutShort(test: RunnerTestCase): boolean {
   return test.result?.errors?.some(({ message }) => /timed out in/.test(message)) === true

@@ -15,7 +15,7 @@ import { markChildren } from '../namespace/mark-children.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { RunEvent } from '../report/events.js'
 import { leakError } from '../report/leak-error.js'
-import { leakEvent, toldLeak } from '../report/leak-events.js'
+import { allowedEvent, leakEvent, toldLeak } from '../report/leak-events.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { timeLimits } from '../scope/time-limits.js'
 import type { Birthmark } from '../tree/birthmark.js'
@@ -115,7 +115,7 @@ export class GlobalSetups {
       const signature = signatureOf({ project: '', file: '', test: '' }, command, this.#run.root)
       const found = { identity, command, by: starter.name, signature, isKnown: isKnown(signature, baseline) }
       if (why === null || why.isEnded) ending.push(...familyOf(left))
-      if (why !== null) events.push({ type: 'allowed', pid: identity.pid, command, reason: why.reason })
+      if (why !== null) events.push(allowedEvent(identity.pid, command, why.reason))
       else if (options.leaks === 'warn' || found.isKnown) events.push(...toldLeak(found))
       else {
         events.push(leakEvent(found, true))

@@ -46,8 +46,8 @@ export async function judgeLate(run: RunHandle, events: readonly RunEvent[]): Pr
 }
 
 function foundHelper(note: HelperNote): Found {
-  const { command, identity, stack } = note
-  return { ...note, process: { command, identity, isLate: false, site: { stack }, descendants: [] } }
+  const { command, identity, isSignalled, stack } = note
+  return { ...note, process: { command, identity, isLate: false, isSignalled, site: { stack }, descendants: [] } }
 }
 
 function foundStrays(run: RunHandle, { by, isRed, namespace, signature, stack }: StrayNote): Found[] {

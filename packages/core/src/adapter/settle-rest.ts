@@ -13,6 +13,7 @@ import { teardownFailed } from '../scope/teardown-failed.js'
 import { timeLimits } from '../scope/time-limits.js'
 import type { RunSupervisor } from '../supervisor/run-supervisor.js'
 import { markOfFamilies } from '../tree/birthmark.js'
+import { withoutSecrets } from '../tree/without-secrets.js'
 import { type GlobalSetups, isOfSetup } from './global-setups.js'
 import { judgeLate } from './judge-late.js'
 
@@ -45,7 +46,9 @@ export async function settleRest(
   // A run in which nothing was started has no use for more than Node.
   const reached = events.length + swept.length + readEvents(run.directory).length > 0 ? await supervisor.means() : null
   if (reached !== null) events.push({ type: 'level', ...reached })
-  events.push(...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command }) as const))
+  events.push(
+    ...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command: withoutSecrets(command) }) as const),
+  )
   writeEvents(run.directory, events)
   return {
     failures: [

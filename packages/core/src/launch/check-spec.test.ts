@@ -62,6 +62,7 @@ describe('refuses, and names the option,', () => {
     ['a socket that is a number', 'ready.socket', { ready: { socket: 5 } }],
     ['an argument of a condition that is a number', 'ready.exec', { ready: { exec: ['sh', 5] } }],
     ['a status in words', 'ready.http.status', { ready: { http: { url: 'http://localhost/', status: 'ok' } } }],
+    ['more than a request has', 'ready.http.stauts', { ready: { http: { url: 'http://localhost/', stauts: 200 } } }],
     ['a word for what is shown', 'logs', { logs: 'all' }],
     ['a condition of no kind', 'ready', { ready: { url: '/' } }],
     ['a condition of two kinds', 'ready', { ready: { log: 'x', file: 'x' } }],
@@ -82,6 +83,14 @@ describe('refuses, and names the option,', () => {
 test('takes a member that is undefined for one that is left out', () => {
   const given = { env: undefined, cwd: undefined, ready: undefined, ports: undefined }
   expect(() => checkSpec(spec(given as unknown as Partial<StartSpec>))).not.toThrow()
+})
+
+test.each([
+  [{ name: undefined }, 'name is missing.\nHint: give 1 to 64 letters'],
+  [{ ready: { log: 'x', streem: 'stdout' } }, 'there is no option ready.streem.\nHint: did you mean ready.stream?'],
+  [{ ready: { http: { url: 'http://localhost/', stauts: 200 } } }, 'ready.http.stauts.\nHint: did you mean ready.http.status?'],
+])('says what is missing, and what was meant: %j', (changes, message) => {
+  expect(() => checkSpec(spec(changes as never))).toThrow(message)
 })
 
 test('says which ports there are', () => {

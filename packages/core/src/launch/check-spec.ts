@@ -1,6 +1,6 @@
 import { URL } from 'node:url'
-import { inspect } from 'node:util'
 import { CustodyError, hasCode } from '@custody/runtime/internals'
+import { show } from '../options/show.js'
 import type { Logs, Ready, StartSpec } from '../options/start-spec.js'
 import { suggest } from '../options/suggest.js'
 
@@ -103,7 +103,7 @@ function checkReady(ready: Ready, ports: readonly string[]): void {
   const [kind = ''] = kinds
   if (kinds.length !== 1) refuse('ready', ready, `one of ${Object.keys(CONDITIONS).join(', ')}; several in a list`)
   const other = Object.keys(ready).find((key) => key !== kind && !CONDITIONS[kind]?.includes(key))
-  if (other !== undefined) refuse(`ready.${other}`, (ready as Record<string, unknown>)[other], `no more than ${kind}`)
+  if (other !== undefined) throw unknownMember(other, [kind, ...(CONDITIONS[kind] ?? [])], ['ready'])
   if ('http' in ready) checkHttp(ready.http, ports)
   if ('exec' in ready && !isTexts(ready.exec)) refuse('ready.exec', ready.exec, 'a list of program and arguments')
   if ('log' in ready) checkLog(ready)
@@ -130,6 +130,8 @@ function checkHttp(http: Extract<Ready, { http: unknown }>['http'], ports: reado
   } else if (typeof url !== 'string' || !/^https?:\/\/./.test(url) || !URL.canParse(url)) {
     refuse('ready.http', http, "a path like '/health', or an http URL")
   }
+  const other = typeof http === 'string' ? undefined : Object.keys(http).find((key) => key !== 'url' && key !== 'status')
+  if (other !== undefined) throw unknownMember(other, ['url', 'status'], ['ready', 'http'])
   const status = typeof http === 'string' ? undefined : http.status
   const isStatus = (value: unknown) => Number.isInteger(value)
   if (status !== undefined && ![status].flat().every(isStatus)) refuse('ready.http.status', status, 'a number, or a list of them')
@@ -142,12 +144,13 @@ export function refuse(option: string, given: unknown, expected: string): never 
 
 /** The error for a wrong part of a specification. What was given stands in it as far as it is short. */
 export function refusal(option: string, given: unknown, expected: string): CustodyError {
-  return invalid(option, `${option} is ${show(given).slice(0, 200)}`, `give ${expected}.`)
+  return invalid(option, `${option} is ${given === undefined ? 'missing' : show(given)}`, `give ${expected}.`)
 }
 
 /** The error for a member that there is not. */
-export function unknownMember(option: string, known: readonly string[]): CustodyError {
-  return invalid(option, `there is no option ${option}`, suggest(option, known))
+export function unknownMember(key: string, known: readonly string[], path: readonly string[] = []): CustodyError {
+  const option = [...path, key].join('.')
+  return invalid(option, `there is no option ${option}`, suggest(key, known, path))
 }
 
 function invalid(option: string, observed: string, hint: string): CustodyError {
@@ -169,14 +172,5 @@ export function inTheNameOf<T>(beginning: string, check: () => T): T {
     const { facts, hint } = error as CustodyError
     if (typeof facts['observed'] !== 'string') throw error
     throw new CustodyError('CUSTODY_INVALID_OPTION', `${beginning}: ${facts['observed']}.`, { hint, facts })
-  }
-}
-
-function show(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value)
-  } catch {
-    // It has a BigInt, or refers to itself.
-    return inspect(value, { breakLength: Infinity })
   }
 }

@@ -4,7 +4,9 @@ import { CustodyError, clock } from '@custody/runtime/internals'
 import { execa } from 'execa'
 import { spawnedBy } from '../namespace/be-born.js'
 import type { SpawnSite } from '../namespace/birth-state.js'
+import { withoutSecrets } from '../tree/without-secrets.js'
 import { checkExec } from './check-exec.js'
+import { endedBy } from './ended-by.js'
 import { OutputCollector } from './output-collector.js'
 import { withNodesAbort } from './with-nodes-abort.js'
 
@@ -112,22 +114,25 @@ export async function exec(
   await output.drain()
 
   const result: ExecResult = { ...output.texts(), ...ended, timedOut, durationMs: Math.round(clock.now() - begun) }
-  if (isOverdue) throw failed(file, args, result, 'its test ended before it')
+  if (isOverdue) throw failed(file, args, result, `its ${endedBy(over as AbortSignal)} ended before it`)
   if (reject && (result.exitCode !== 0 || timedOut)) throw failed(file, args, result)
   return result
 }
 
 function notStarted(file: string, args: readonly string[], cwd: string, cause: Error): CustodyError {
   const { code } = cause as NodeJS.ErrnoException
+  const shown = withoutSecrets([file, ...args])
+  // Node's error has them too, and a runner prints whatever an error has.
+  if ('spawnargs' in cause) cause.spawnargs = shown.slice(1)
   return new CustodyError(
     'CUSTODY_COMMAND_NOT_STARTED',
-    `Could not start ${[file, ...args].join(' ')} in ${cwd}: ${code ?? cause.message}.`,
+    `Could not start ${shown.join(' ')} in ${cwd}: ${code ?? cause.message}.`,
     {
       hint:
         code === 'ENOENT' && /\s/.test(file) && existsSync(cwd)
           ? `the program is "${file}" here: give its arguments as the second parameter, a list.`
           : 'check the command, its directory and PATH.',
-      facts: { file, args, cwd, code },
+      facts: { file, args: shown.slice(1), cwd, code },
       cause,
     },
   )
@@ -142,9 +147,10 @@ function failed(file: string, args: readonly string[], result: ExecResult, reaso
       : signal
         ? `it was ended by ${signal}`
         : `it exited with code ${exitCode}`)
+  const shown = withoutSecrets([file, ...args])
   const tail = all.trimEnd().split('\n').slice(-20).join('\n')
-  return new CustodyError('CUSTODY_COMMAND_FAILED', `Could not run ${[file, ...args].join(' ')}: ${how}.${tail && `\n${tail}`}`, {
+  return new CustodyError('CUSTODY_COMMAND_FAILED', `Could not run ${shown.join(' ')}: ${how}.${tail && `\n${tail}`}`, {
     hint: 'see its output above; reject: false gives the result instead.',
-    facts: { file, args, ...result },
+    facts: { file, args: shown.slice(1), ...result },
   })
 }

@@ -4,6 +4,7 @@ import { CustodyError, isCustodyError, isRpcFailure } from '@custody/runtime/int
 import type { Ready, StartSpec } from '../options/start-spec.js'
 import type { SupervisorLink } from '../supervisor/link.js'
 import { type Ended, type Spawned, type SpawnRequest, SUPERVISOR_LINE_BYTES } from '../supervisor/protocol.js'
+import { withoutSecrets } from '../tree/without-secrets.js'
 import { refusal } from './check-spec.js'
 import { LogFile } from './log-file.js'
 import { type Reservation, reservePorts } from './reserve-ports.js'
@@ -102,7 +103,8 @@ async function spawn(request: SpawnRequest, link: SupervisorLink): Promise<Spawn
     return await link.call<Spawned>('spawn', request, SPAWN_MS)
   } catch (cause) {
     const code = isRpcFailure(cause) ? (cause.error.data as { code?: unknown } | undefined)?.code : undefined
-    const { argv, cwd, name } = request
+    const { cwd, name } = request
+    const argv = withoutSecrets(request.argv)
     const observed = `Could not start runtime "${name}": ${shorten(argv.join(' '))} in ${cwd}: ${code ?? (cause as Error).message}.`
     throw new CustodyError('CUSTODY_START_FAILED', observed, {
       hint: 'check the command, its directory and PATH.',
@@ -139,7 +141,7 @@ async function giveUp(
     hint: hintFor(watch),
     facts: {
       name: request.name,
-      argv: request.argv,
+      argv: withoutSecrets(request.argv),
       code: status?.code ?? null,
       signal: status?.signal ?? null,
       observed: watch.observed,
@@ -153,8 +155,11 @@ async function giveUp(
 function hintFor({ cause, exit, problem }: Watch): string {
   if (isCustodyError(cause)) return cause.hint
   if (exit !== null) return 'see its last lines above.'
-  return problem?.startsWith('its test ended')
-    ? "await it in the test; where the runner's own limit is shorter than readyMs, raise that or lower this."
+  const [, ender] = /^its (test|file) ended/.exec(problem ?? '') ?? []
+  const [place, limit] =
+    ender === 'file' ? ['a hook', "the runner's own limit for hooks"] : ['the test', "the runner's own limit"]
+  return ender !== undefined
+    ? `await it in ${place}; where ${limit} is shorter than readyMs, raise that or lower this.`
     : 'see what it waits for, or raise readyMs.'
 }
 

@@ -4,6 +4,7 @@ import { readBorn } from '../provenance/own-processes.js'
 import type { ExitNotice, Spawned, SpawnRequest } from '../supervisor/protocol.js'
 import { birthmarkOf } from '../tree/birthmark.js'
 import { fileIdOf, holdsFile } from '../tree/file-id.js'
+import { endedBy } from './ended-by.js'
 import { LogFile } from './log-file.js'
 import { ownsPort } from './owner-of-port.js'
 import { LOOPBACK } from './probes/connect.js'
@@ -71,7 +72,7 @@ export async function untilReady(surroundings: Surroundings, options: WatchOptio
   const hasExited = (): Promise<Outcome> => exit.then((notice) => ({ problem: 'it has exited', exit: notice }))
   const limit = new Promise<Outcome>((resolve) => {
     const endEarly = () =>
-      resolve({ problem: `its test ended while it was not ready, after ${Math.round(clock.now() - begun)} ms` })
+      resolve({ problem: `its ${endedBy(signal)} ended while it was not ready, after ${Math.round(clock.now() - begun)} ms` })
     signal.addEventListener('abort', endEarly)
     if (signal.aborted) endEarly()
     const cancel = Deadline.after(readyMs).onPassed(() => resolve({ problem: `it was not ready after ${readyMs} ms` }))

@@ -18,6 +18,8 @@ export interface Left {
   readonly site: SpawnSite | null
   /** Whether code of a test started it that had ended by then. */
   readonly isLate: boolean
+  /** Whether it was sent a signal by the object that its starter has of it, and has not left yet. */
+  readonly isSignalled: boolean
   /** Whether it is to end with its worker: one that its starter does not wait for, and that is in no session of its own. */
   readonly isOfWorker: boolean
   readonly descendants: readonly Identity[]
@@ -61,6 +63,7 @@ export function findLeft(scope: NamespaceId, births: readonly Pick<Birth, 'id' |
       namespace: namespaceOf(identity.pid),
       site: child?.site ?? null,
       isLate: child?.isLate ?? false,
+      isSignalled: child?.process.killed === true,
       isOfWorker: child !== null && !child.isDetached && !isWaitedFor(child),
       descendants: [...found.values()].filter(({ pid }) => pid !== identity.pid && rootOf(pid) === identity.pid),
     }

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { withoutSecrets } from '../tree/without-secrets.js'
 
 /** What tells a leak from others, the same on each machine: there is neither a number nor a path of one in it, and no secret. */
 export interface LeakSignature {
@@ -11,11 +12,6 @@ export interface LeakSignature {
   readonly argv: readonly string[]
 }
 
-/** Names of options and variables whose values are for nobody. */
-const SECRET = '(?:[\\w-]*(?:password|passwd|passphrase|secret|token|api[-_]?key|auth|credential)[\\w-]*)'
-const secretWithValue = new RegExp(`^(-{0,2}${SECRET}[=:]).*$`, 'i')
-const secretOption = new RegExp(`^-{1,2}${SECRET}$`, 'i')
-
 /** The signature of something that was left. @param root the run's root */
 export function signatureOf(
   { project, file, test }: Omit<LeakSignature, 'argv'>,
@@ -26,11 +22,9 @@ export function signatureOf(
 }
 
 /** A command line without what changes from one machine, or from one run, to the next. */
-export function normalizeCommand([program = '', ...rest]: readonly string[], root: string): string[] {
-  const parts = rest.map((part, at) =>
-    secretOption.test(rest[at - 1] ?? '') && !part.startsWith('-') ? '<secret>' : part.replace(secretWithValue, '$1<secret>'),
-  )
-  return [basename(program), ...parts.map((part) => normalizeTitle(part, root).replace(/\d+/g, '<n>'))]
+export function normalizeCommand(command: readonly string[], root: string): string[] {
+  const [program = '', ...rest] = withoutSecrets(command, '<secret>')
+  return [basename(program), ...rest.map((part) => normalizeTitle(part, root).replace(/\d+/g, '<n>'))]
 }
 
 /** A title, or a part of a command, without paths of this machine, and without names that were made up for one run. */

@@ -12,7 +12,7 @@ export interface SpawnSite {
 
 /** What is asked of a child: Bun's own have the first three. */
 export type Child = Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'> &
-  Partial<Pick<ChildProcess, 'stdio' | 'removeAllListeners'>>
+  Partial<Pick<ChildProcess, 'killed' | 'stdio' | 'removeAllListeners'>>
 
 /** A process that this thread has started, and that announced itself: what `spawnSync` and its like start has ended by then. */
 export interface BornChild {

@@ -30,7 +30,7 @@ export type TestAllowance = Omit<Allowance, 'argv'> &
 
 /** What counts for some files instead of `leaks`. */
 export interface LeakOverride {
-  /** Globs, relative to the project's root, or to that of the run. */
+  /** Globs, relative to the project's root or to that of the run, or absolute. */
   readonly files: string | readonly string[]
   readonly leaks: LeakPolicy
 }

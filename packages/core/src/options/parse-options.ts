@@ -1,7 +1,9 @@
 import { CustodyError, isObject } from '@custody/runtime/internals'
 import * as z from 'zod'
+import { eitherOf, expectationOf } from './expectations.js'
 import type { ResolvedOptions } from './options.js'
 import { isPlain, plainOf } from './plain-definition.js'
+import { show } from './show.js'
 import { suggest } from './suggest.js'
 
 // setTimeout's own limit: a longer wait would fire at once.
@@ -21,9 +23,7 @@ const schema = z.strictObject({
   overrides: z
     .array(
       z.strictObject({
-        files: z
-          .union([z.string().min(1), z.array(z.string().min(1)).min(1)], 'Invalid input: expected a glob or a list of globs')
-          .transform((files) => [files].flat()),
+        files: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).transform((files) => [files].flat()),
         leaks: z.enum(['fail', 'warn', 'off']),
       }),
     )
@@ -34,7 +34,7 @@ const schema = z.strictObject({
       z.strictObject({
         argv: z
           .tuple([z.string().min(1)], z.string())
-          .refine((argv) => !argv.slice(0, -1).includes('**'), 'Invalid input: ** for whatever follows stands at the end'),
+          .refine((argv) => !argv.slice(0, -1).includes('**'), 'must have ** for whatever follows at its end'),
         reason: z.string().min(1),
         until: z.enum(['scope', 'run', 'forever']),
       }),
@@ -49,15 +49,15 @@ const schema = z.strictObject({
     .array(
       z.looseObject({
         name: z.string(),
-        command: z.union([z.string(), z.array(z.string()).min(1)], 'Invalid input: expected a text or a list of texts'),
+        command: z.union([z.string().min(1), z.array(z.string()).min(1)]),
         eager: z.boolean().default(false),
       }),
     )
     .default([])
-    .refine((runtimes) => new Set(runtimes.map(({ name }) => name)).size === runtimes.length, 'each name once')
+    .refine((runtimes) => new Set(runtimes.map(({ name }) => name)).size === runtimes.length, 'must have each name once')
     .refine(
       (runtimes) => runtimes.every(isPlain),
-      'only plain data, and no needs: a runtime with functions, or that needs others, is for defineRuntime',
+      'must be plain data, and have no needs: a runtime with functions, or that needs others, is for defineRuntime',
     )
     .transform((runtimes) => runtimes.map(plainOf)),
   logs: z.enum(['on-failure', 'stream', 'never']).default('on-failure'),
@@ -89,7 +89,7 @@ export function parseOptions(options: unknown, env: Readonly<Record<string, stri
   if (parsed.success) return { ...parsed.data, streamed: streamed.filter(Boolean) }
   // What is wrong may stand in a variable instead.
   const named = { ...(leaks !== undefined && { leaks: 'CUSTODY_LEAKS' }) }
-  const problems = parsed.error.issues.map((issue) => describe(issue, named))
+  const problems = parsed.error.issues.map((issue) => describe(issue, given, named))
   throw new CustodyError(
     'CUSTODY_INVALID_OPTION',
     `Could not read Custody's options: ${problems.map(({ what }) => what).join('; ')}.`,
@@ -100,22 +100,41 @@ export function parseOptions(options: unknown, env: Readonly<Record<string, stri
   )
 }
 
-function describe(
-  issue: z.core.$ZodIssue,
-  named: Readonly<Record<string, string>>,
-): { option: string; what: string; hint: string } {
+interface Problem {
+  readonly option: string
+  readonly what: string
+  readonly hint: string
+}
+
+/** @param named options that were given by variables, and these */
+function describe(issue: z.core.$ZodIssue, given: unknown, named: Readonly<Record<string, string>>): Problem {
   const path = issue.path.map(String)
-  if (issue.code !== 'unrecognized_keys') {
-    const option = named[path.join('.')] ?? (path.join('.') || 'options')
-    return { option, what: `${option} is wrong (${issue.message})`, hint: `see docs/options.md for what ${option} may be.` }
-  }
-  const known = knownKeys(path)
-  const names = issue.keys.map((key) => [...path, key].join('.'))
-  const hints = issue.keys.map((key) =>
-    path[0] === 'allow' && key === 'match' ? 'match is for custody.allow in a test.' : suggest(key, known, path),
-  )
+  if (issue.code === 'unrecognized_keys') return unknownKeys(issue.keys, path)
+  const option = named[path.join('.')] ?? (path.join('.') || 'options')
+  const value = path.reduce<unknown>((from, key) => (from as Record<string, unknown> | undefined)?.[key], given)
+  const what = value === undefined ? `${option} is missing` : `${option} is wrong: it is ${show(value)}`
+  return { option, what, hint: `${option} ${demandOf(issue, path)}.` }
+}
+
+function demandOf(issue: z.core.$ZodIssue, path: readonly string[]): string {
+  if (issue.code === 'custom') return issue.message
+  if (issue.code === 'invalid_value') return `must be ${eitherOf(issue.values)}`
+  const isSwitch = issue.code === 'invalid_type' && issue.expected === 'boolean'
+  return `must be ${isSwitch ? 'true or false' : expectationOf(path)}`
+}
+
+function unknownKeys(keys: readonly string[], path: readonly string[]): Problem {
+  const names = keys.map((key) => [...path, key].join('.'))
+  const hints = keys.map((key) => {
+    if (path[0] === 'allow' && key === 'match') return 'match is for custody.allow in a test.'
+    const group = path.length === 0 ? groups.find((each) => knownKeys([each]).includes(key)) : undefined
+    return group === undefined ? suggest(key, knownKeys(path), path) : `did you mean ${group}.${key}?`
+  })
   return { option: names.join(', '), what: `there is no option ${names.join(', ')}`, hint: hints.join(' ') }
 }
+
+/** Options that have others in them, which are easily taken for options themselves. */
+const groups = ['timeouts', 'report']
 
 function knownKeys(path: readonly string[]): readonly string[] {
   const [group] = path

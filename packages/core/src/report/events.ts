@@ -60,6 +60,7 @@ export interface HelperNote extends FoundLeak {
   readonly type: 'helper'
   readonly worker: Identity
   readonly stack: string
+  readonly isSignalled: boolean
   readonly isRed: boolean
 }
 

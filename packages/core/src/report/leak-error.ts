@@ -4,7 +4,9 @@ import { LogFile } from '../launch/log-file.js'
 import type { Left } from '../leaks/find-left.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { type ProcessDescription, platform } from '../platform/index.js'
+import { withoutSecrets } from '../tree/without-secrets.js'
 import { remediesFor } from './leak-remedies.js'
+import type { Listener } from './port-of.js'
 import { leadTo } from './stack-of-site.js'
 import type { Starter } from './starter.js'
 import { grouped } from './words.js'
@@ -15,13 +17,15 @@ const MAX_ARGUMENTS = 12
 const MAX_LINES = 5
 /** Processes that are shown below it. */
 const MAX_DESCENDANTS = 5
+/** Of so many it is asked where they listen. */
+const MAX_ASKED = 20
 
 /** What is told of a process that was left. */
-export type LeftProcess = Pick<Left, 'command' | 'descendants' | 'identity' | 'isLate' | 'site'>
+export type LeftProcess = Pick<Left, 'command' | 'descendants' | 'identity' | 'isLate' | 'isSignalled' | 'site'>
 
 /** What is needed to know of the run. */
 export interface LeakContext {
-  readonly options: Pick<ResolvedOptions, 'explain'>
+  readonly options: Pick<ResolvedOptions, 'explain' | 'timeouts'>
   /** The run's root, and the project's. */
   readonly root: string
   readonly projectRoot: string
@@ -29,10 +33,11 @@ export interface LeakContext {
 
 /** The error that a process is to who has left it. */
 export function leakError(left: LeftProcess, starter: Starter, { options, projectRoot, root }: LeakContext): CustodyError {
-  const { command, identity, isLate, site } = left
+  const { command, identity, isLate, isSignalled, site } = left
   const { pid } = identity
-  const described = platform.describeProcess(pid)
-  const shown = command.slice(0, MAX_ARGUMENTS).map(shorten)
+  const described = lookAt(pid)
+  const below = left.descendants.slice(0, MAX_ASKED).map((each) => lookAt(each.pid))
+  const shown = withoutSecrets(command)
   const rest = command.length > MAX_ARGUMENTS ? ' …' : ''
   const error = new CustodyError(
     'CUSTODY_LEAK',
@@ -40,15 +45,16 @@ export function leakError(left: LeftProcess, starter: Starter, { options, projec
       isLate
         ? 'A process that code of a test started after its end is still alive.'
         : `A process that this ${wordFor(starter.kind)} started is still alive.`,
-      `  pid ${pid}  ${shown.join(' ') || '(no command line)'}${rest}   (${factsOf(described, root).join(', ')})`,
+      `  pid ${pid}  ${shown.slice(0, MAX_ARGUMENTS).map(shorten).join(' ') || '(no command line)'}${rest}   (${factsOf(described, root).join(', ')})`,
       `  started by ${starter.name}`,
+      ...(isSignalled ? [signalled(starter.kind, options.timeouts.exitMs)] : []),
       ...parentageOf(described),
-      ...descendantsOf(left),
+      ...descendantsOf(left, below),
       ...lastLinesOf(described),
       ...(options.explain ? openThingsOf(pid) : []),
-      ...remediesFor(starter.kind, { ...described, command }, projectRoot),
+      ...remediesFor(starter.kind, { ...described, command, below }, projectRoot),
     ].join('\n'),
-    { hint: hintFor(starter.kind), facts: { pid, command, startedBy: starter.name } },
+    { hint: hintFor(starter.kind, isSignalled), facts: { pid, command: shown, startedBy: starter.name } },
   )
   error.name = 'CustodyLeakError'
   // Who has left a daemon behind has ended; its line is one of those of its test.
@@ -56,12 +62,29 @@ export function leakError(left: LeftProcess, starter: Starter, { options, projec
   return error
 }
 
+interface Seen extends ProcessDescription, Listener {
+  readonly pid: number
+}
+
+function lookAt(pid: number): Seen {
+  const variable = platform.readInitialVariable(pid, 'PORT')
+  const portVariable = typeof variable === 'string' ? null : variable.value
+  return { pid, ...platform.describeProcess(pid), command: platform.readCommand(pid), portVariable }
+}
+
 function wordFor(kind: string): string {
   if (kind === 'setup') return 'global setup'
   return kind === 'test' || kind === 'run' ? kind : 'file'
 }
 
-function hintFor(kind: string): string {
+/** Who waits for its exit has done all that there is to do: some take their time to leave. */
+function signalled(kind: string, exitMs: number): string {
+  const who = kind === 'setup' ? 'the global setup' : `its ${wordFor(kind)}`
+  return `  ${who} has sent it a signal, and Custody has waited ${grouped(exitMs)} ms for its exit`
+}
+
+function hintFor(kind: string, isSignalled: boolean): string {
+  if (isSignalled) return 'await its exit where it is sent the signal, raise timeouts.exitMs, or do one of these.'
   return kind === 'setup' ? 'do one of these.' : 'stop it in the test or in its finalizers, or do one of these.'
 }
 
@@ -82,11 +105,10 @@ function parentageOf({ parent }: ProcessDescription): string[] {
 }
 
 /** A shell is often not what matters. */
-function descendantsOf({ descendants }: LeftProcess): string[] {
-  const shown = descendants.slice(0, MAX_DESCENDANTS).map(({ pid }) => {
-    const { listensOn } = platform.describeProcess(pid)
+function descendantsOf({ descendants }: LeftProcess, below: readonly Seen[]): string[] {
+  const shown = below.slice(0, MAX_DESCENDANTS).map(({ command, listensOn, pid }) => {
     const where = listensOn.length === 0 ? '' : `   (listens on ${listensOn.join(', ')})`
-    return `    pid ${pid}  ${platform.readCommand(pid).slice(0, MAX_ARGUMENTS).map(shorten).join(' ')}${where}`
+    return `    pid ${pid}  ${withoutSecrets(command).slice(0, MAX_ARGUMENTS).map(shorten).join(' ')}${where}`
   })
   const more = descendants.length - shown.length
   return shown.length === 0 ? [] : ['  below it:', ...shown, ...(more > 0 ? [`    and ${grouped(more)} more`] : [])]

@@ -7,3 +7,8 @@ export function grouped(value: number): string {
 export function counted(count: number, noun: string): string {
   return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 }
+
+/** A text as source. */
+export function quoted(text: string): string {
+  return `'${text.replace(/[\\']/g, '\\$&').replace(/\n/g, '\\n')}'`
+}

@@ -1,6 +1,7 @@
 import { sep } from 'node:path'
 import { findLeft, type Left } from '../leaks/find-left.js'
 import { platform } from '../platform/index.js'
+import { withoutSecrets } from '../tree/without-secrets.js'
 import type { Scope } from './scope.js'
 
 /** An error of a user's code; runners hand it on in forms of their own. */
@@ -22,7 +23,7 @@ export function explainRemoval(scope: Scope, error: UsersError): void {
   if (writers.length === 0) return
   const lines = writers.map(({ command, identity, namespace }) => {
     const starter = scope.books.starters.get(namespace) ?? scope
-    return `  pid ${identity.pid}  ${command.join(' ')}   (started by ${starter.name})`
+    return `  pid ${identity.pid}  ${withoutSecrets(command).join(' ')}   (started by ${starter.name})`
   })
   const text = ['It is still in use by a process that was started here:', ...lines].join('\n')
   const { message } = error

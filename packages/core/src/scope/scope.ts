@@ -29,6 +29,8 @@ export interface FileNames {
 /** What a scope's own end has come to before Custody looks. */
 export interface RunnersVerdict {
   readonly hasFailed: boolean
+  /** The messages of its own errors. */
+  readonly said?: readonly string[]
   /** Whether its test was skipped while it ran. */
   readonly isSkipped?: boolean
   /** Whether the runner has given its test up: it was not let come to its own end. */
@@ -70,6 +72,8 @@ export class Scope {
   hasFailed = false
   /** Whether the runner has given its test up. */
   isCancelled = false
+  /** The messages of its own errors, as they were told then. */
+  said: readonly string[] = []
   readonly #names: FileNames
   readonly #title: (() => string) | null
   #holdings: Holdings | null = null
@@ -284,6 +288,7 @@ export class Scope {
     if (this.#settling !== null) return this.#settling
     this.hasFailed = this.kind === 'file' ? (verdict.isBroken ?? false) : verdict.hasFailed
     this.isCancelled = verdict.isCancelled ?? false
+    this.said = verdict.said ?? []
     if (this.kind === 'test') this.books.noteEnd(this, verdict.hasFailed, verdict.isSkipped ?? false)
     this.#settling = this.#settle(verdict)
     return this.#settling

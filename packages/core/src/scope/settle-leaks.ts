@@ -9,7 +9,7 @@ import { waitForExits } from '../leaks/wait-for-exits.js'
 import { platform } from '../platform/index.js'
 import type { FoundLeak, RunEvent } from '../report/events.js'
 import { leakError } from '../report/leak-error.js'
-import { leakEvent, toldLeak } from '../report/leak-events.js'
+import { allowedEvent, leakEvent, toldLeak } from '../report/leak-events.js'
 import { notEnded } from '../report/not-ended.js'
 import { stackOfSite } from '../report/stack-of-site.js'
 import type { Swept } from '../supervisor/protocol.js'
@@ -67,7 +67,7 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
   exemptAllowed(scope, allowed)
   const failures: { of: Scope; error: CustodyError }[] = []
   const events: RunEvent[] = [
-    ...allowed.map(({ command, identity: { pid }, why }) => ({ type: 'allowed', pid, command, reason: why.reason }) as const),
+    ...allowed.map(({ command, identity, why }) => allowedEvent(identity.pid, command, why.reason)),
     ...helpers.map((found) => noteOfHelper(found, canBeRed)),
     ...pending.map(({ left: _left, starter: _starter, ...found }) => ({ ...found, type: 'pending' }) as const),
   ]
@@ -136,7 +136,7 @@ function foundIn(scope: Scope, left: Left): Found {
 
 function noteOfHelper({ left, starter, ...found }: Found, isRed: boolean): RunEvent {
   const stack = stackOfSite(left.site ?? starter.sites[0])
-  return { ...found, type: 'helper', worker: ownIdentity(), stack, isRed }
+  return { ...found, type: 'helper', worker: ownIdentity(), stack, isSignalled: left.isSignalled, isRed }
 }
 
 /** Whoever ends the run is to know what goes on. What tells by a function cannot be asked there. */

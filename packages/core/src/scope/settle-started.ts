@@ -35,10 +35,11 @@ export async function settleStarted(scope: Scope): Promise<StartedSettlement> {
   }
 }
 
-/** Ends the starts that are under way. The runner's own limit has cut their test short: their error says what they were waiting for. */
-async function endStarts({ isCancelled, name, starting }: Scope): Promise<CustodyError[]> {
+/** Ends the starts that are under way. The runner's own limit has cut their test or hook short: their error says what they were waiting for. */
+async function endStarts({ isCancelled, kind, name, opener, starting }: Scope): Promise<CustodyError[]> {
+  const isOfFile = kind === 'file' || opener?.kind === 'file'
   const ended = [...starting].map(async ([controller, start]) => {
-    controller.abort()
+    controller.abort(isOfFile ? 'file' : 'test')
     return start.then(
       () => null,
       (error: unknown) => error,

@@ -71,7 +71,7 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   const [own, started, ...siblings] = await Promise.all([
     settleLocators(scope, captured, () => capture(scope), { begunAt, deadline }),
     settleStarted(scope).catch((fault: unknown) => ({ events: [], failures: [teardownFailed(scope, 'settle', fault)] })),
-    ...[...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed })),
+    ...[...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed, said: scope.said })),
   ])
 
   const { events, failures } = applyPolicy(own.findings, options)
@@ -95,17 +95,20 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   const isKept = options.keep === 'always' || failures.length > 0 || (options.keep === 'on-failure' && hasFailed)
   if (scope.namespace.isMade && isKept) events.push({ type: 'kept', path: scope.namespace.dir, by: scope.name })
   if (scope.namespace.isMade && !isKept) await remove(scope, failures)
-  if (hasFailed || failures.length > 0) events.push(...logsOf(scope))
+  if (hasFailed || failures.length > 0) events.push(...logsOf(scope, failures))
   writeEvents(scope.run.directory, events)
   const receipts = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
   return { receipts: [...siblings.flatMap((sibling) => sibling.receipts), ...receipts], failures, late }
 }
 
-/** What the runtimes of a failed scope said last. */
-function logsOf({ name: by, uses }: Scope): RunEvent[] {
+/** What the runtimes of a failed scope said last, without what one of its errors shows already. */
+function logsOf({ name: by, said, uses }: Scope, failures: readonly CustodyError[]): RunEvent[] {
+  const told = [...said, ...failures.map(({ message }) => message)].map((message) => `\n${message}\n`)
   return [...uses].flatMap(([instance, { isShown, name, tail }]) => {
     const text = isShown ? tail() : ''
-    return text === '' ? [] : [{ type: 'log', instance, name, by, tail: text } as const]
+    return text === '' || told.some((message) => message.includes(`\n${text}\n`))
+      ? []
+      : [{ type: 'log', instance, name, by, tail: text } as const]
   })
 }
 

@@ -11,7 +11,7 @@ const GRACE_MS = 2_000
  * Ends what dead runs have left, with proof that it was born in them, and removes their directories. A run is dead when its runner, its
  * supervisor and its sentinel are; one that this process cannot judge is left alone.
  *
- * @returns a line for people about each
+ * @returns a line for people about each of which there was something to end
  */
 export async function sweepDeadRuns(base: string): Promise<string[]> {
   const told: string[] = []
@@ -19,7 +19,7 @@ export async function sweepDeadRuns(base: string): Promise<string[]> {
     const directory = join(base, name)
     try {
       const run = readRunRecord(directory)
-      if (run !== null && isDead(run)) told.push(await sweepDeadRun(directory, run))
+      if (run !== null && isDead(run)) told.push(...(await sweepDeadRun(directory, run)))
     } catch (error) {
       // The next run tries again. This one has nothing to do with it.
       told.push(`what a killed run left in ${directory} could not be cleaned up: ${(error as Error).message}`)
@@ -28,7 +28,7 @@ export async function sweepDeadRuns(base: string): Promise<string[]> {
   return told
 }
 
-async function sweepDeadRun(directory: string, run: RunRecord): Promise<string> {
+async function sweepDeadRun(directory: string, run: RunRecord): Promise<string[]> {
   const left = isOfThisBoot(run) ? await sweepLeft(directory, run) : 0
   const told = tell(run, endedAfter(directory), left)
   // What a file says is removed only where a run of ours can have put it.
@@ -61,6 +61,7 @@ function endedAfter(directory: string): number {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean).length : 0
 }
 
-function tell({ created, root }: RunRecord, ended: number, left: number): string {
-  return `the run of ${created} in ${root} was killed: ${ended} of its processes were ended right after it, ${left} just now.`
+function tell({ created, root }: RunRecord, ended: number, left: number): string[] {
+  if (ended + left === 0) return []
+  return [`the run of ${created} in ${root} was killed: ${ended} of its processes were ended right after it, ${left} just now.`]
 }

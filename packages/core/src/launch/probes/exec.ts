@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { unnoted } from '../../namespace/be-born.js'
+import { withoutSecrets } from '../../tree/without-secrets.js'
 import { type Probe, retry } from './probe.js'
 
 /** Holds when a command exits with 0. It runs in the runtime's directory and environment. */
@@ -13,7 +14,7 @@ export function execProbe([file, ...args]: readonly [string, ...string[]]): Prob
           resolve(false)
         })
         child.once('exit', (code, ended) => {
-          note(`${[file, ...args].join(' ')} ended with ${ended ?? `code ${code}`}`)
+          note(`${withoutSecrets([file, ...args]).join(' ')} ended with ${ended ?? `code ${code}`}`)
           resolve(code === 0)
         })
       })

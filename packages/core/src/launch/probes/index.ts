@@ -1,4 +1,5 @@
 import type { Ready } from '../../options/start-spec.js'
+import { withoutSecrets } from '../../tree/without-secrets.js'
 import { execProbe } from './exec.js'
 import { fileProbe } from './file.js'
 import { httpProbe } from './http.js'
@@ -22,5 +23,6 @@ export function probeOf(ready: Ready): Probe {
 /** A condition in a few words. */
 export function describeReady(ready: Ready): string {
   const [[kind, value] = ['', '']] = Object.entries(ready)
-  return `${kind} ${value instanceof RegExp ? value : JSON.stringify(value)}`
+  const shown: unknown = kind === 'exec' ? withoutSecrets(value as readonly string[]) : value
+  return `${kind} ${shown instanceof RegExp ? shown : JSON.stringify(shown)}`
 }
