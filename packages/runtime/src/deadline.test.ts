@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import inspector from 'node:inspector'
 import { expect, onTestFinished, test } from 'vitest'
 import { clock } from './clock.js'
@@ -66,4 +67,18 @@ test('goes by a monotonic clock that a test cannot replace', () => {
   expect(Object.isFrozen(clock)).toBe(true)
   const { now } = clock
   expect(now()).toBeLessThanOrEqual(now())
+})
+
+test('does not pass before what came in time is read, however long code holds the thread', async () => {
+  const child = spawn('sh', ['-c', 'echo here'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const outcome = new Promise<string>((resolve) => {
+    const cancel = Deadline.after(300).onPassed(() => resolve('passed'))
+    child.stdout.once('data', () => {
+      cancel()
+      resolve('heard')
+    })
+  })
+  const until = clock.now() + 1_500
+  while (clock.now() < until);
+  expect(await outcome).toBe('heard')
 })

@@ -1,9 +1,9 @@
 import { clock } from './clock.js'
-import { runningMs } from './debugger.js'
+import { noteFired, runningMs } from './running-time.js'
 
 /**
- * An absolute moment. It is split among steps and never stretched: an additional step gets what is left. Where a debugger may attach, a turn
- * of more than 250 ms, as at a breakpoint, does not count.
+ * An absolute moment. It is split among steps and never stretched: an additional step gets what is left. Time in which its process could not
+ * run does not count: at a breakpoint, or while code held the thread and something that would have been in time lay unread.
  */
 export class Deadline {
   /** A moment of `runningMs()`, in milliseconds: not comparable with `clock.now()`. */
@@ -46,11 +46,16 @@ export class Deadline {
   onPassed(action: () => void): () => void {
     // setTimeout takes 31 bits; a later deadline than 24 days is none.
     if (this.leftMs > 2 ** 31 - 1) return () => {}
-    const passed = () => {
-      if (this.hasPassed) action()
-      else timer = clock.setTimeout(passed, Math.ceil(this.leftMs))
+    const wait = () => {
+      const ms = Math.ceil(this.leftMs)
+      const dueMs = clock.now() + ms
+      return clock.setTimeout(() => {
+        noteFired(dueMs)
+        if (this.hasPassed) action()
+        else timer = wait()
+      }, ms)
     }
-    let timer = clock.setTimeout(passed, Math.ceil(this.leftMs))
+    let timer = wait()
     return () => clock.clearTimeout(timer)
   }
 }

@@ -9,6 +9,7 @@ const policyOf = (path: string, files: readonly string[]) =>
   leakPolicyOf({
     file: null,
     path,
+    pathInProject: path,
     books: { leaks: null },
     run: { root, options: { leaks: 'fail', overrides: [{ files, leaks: 'warn' }] } },
   } as unknown as Scope)

@@ -46,7 +46,7 @@ export class SupervisorLink {
     } catch (cause) {
       throw new CustodyError(
         'CUSTODY_SUPERVISOR_UNREACHABLE',
-        `Could not reach the supervisor of this run: ${(cause as Error).message}`,
+        `Could not reach the supervisor of this run: ${(cause as Error).message.split('\n')[0]}`,
         {
           hint: `look into ${join(runDirectory, 'supervisor.log')}; without it nothing can be started.`,
           facts: { runDirectory },

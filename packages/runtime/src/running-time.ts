@@ -5,7 +5,7 @@ const KEY = '@custody/debugger.1'
 
 /** How often the debugged process looks whether it runs, in milliseconds. */
 const BEAT_MS = 50
-/** A longer gap between two beats counts as a stop, in milliseconds. Code that holds the thread so long counts as well. */
+/** A timer that is later than this could not fire, in milliseconds: its process was stopped, or its thread was held. */
 const STOPPED_MS = 250
 
 /** Whether a debugger is attached to this process, or may be. */
@@ -22,11 +22,25 @@ export function tellThreadsOfDebugger(): void {
 
 let isWatching = false
 let stoppedMs = 0
+/** Up to when stops are counted, by the clock. */
+let countedUpTo = 0
 
-/** Monotonic milliseconds in which this process could run: from the first call on the time at a breakpoint does not count. Without a debugger it is the clock. */
+/**
+ * Monotonic milliseconds in which this process could run. What does not count from the first call on: the time at a breakpoint, and a turn of
+ * its event loop that lets a deadline expire before what has come in by then is read.
+ */
 export function runningMs(): number {
   if (!isWatching && hasDebugger()) watch()
   return clock.now() - stoppedMs
+}
+
+/** Notes that a timer fires which was due before. Later by more than 250 ms, it could not fire: something held the thread. */
+export function noteFired(dueMs: number): void {
+  const now = clock.now()
+  const lateMs = now - Math.max(dueMs, countedUpTo)
+  if (lateMs <= STOPPED_MS) return
+  stoppedMs += lateMs
+  countedUpTo = now
 }
 
 /**
@@ -35,11 +49,10 @@ export function runningMs(): number {
  */
 function watch(): void {
   isWatching = true
-  let seen = clock.now()
+  let dueMs = clock.now() + BEAT_MS
   const beat = () => {
-    const gap = clock.now() - seen
-    if (gap > STOPPED_MS) stoppedMs += gap - BEAT_MS
-    seen = clock.now()
+    noteFired(dueMs)
+    dueMs = clock.now() + BEAT_MS
     clock.setTimeout(beat, BEAT_MS).unref()
   }
   clock.setTimeout(beat, BEAT_MS).unref()
