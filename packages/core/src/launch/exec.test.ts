@@ -114,11 +114,11 @@ test('says where arguments belong when there is no program of a name with blanks
 })
 
 test.each<[string, unknown[], string]>([
-  ['no program', [undefined], 'Could not run a command: its first parameter is undefined.'],
+  ['no program', [undefined], 'Could not run a command: its first parameter is missing.'],
   ['an empty program', [''], 'Could not run a command: its first parameter is "".'],
   ['options in the place of arguments', ['node', { reject: false }], 'its second parameter is {"reject":false}.'],
   ['a text in the place of arguments', ['node', '-e 1'], 'Could not run node: its second parameter is "-e 1".'],
-  ['an argument that is none', ['node', ['-e', undefined]], 'Could not run node: its argument 2 is undefined.'],
+  ['an argument that is none', ['node', ['-e', undefined]], 'Could not run node: its argument 2 is missing.'],
   ['options that are none', ['node', [], null], 'Could not run node: its third parameter is null.'],
   ['an option that there is not', ['node', [], { timeoutMs: 1 }], 'Could not run node: there is no option timeoutMs.'],
   ['a time in words', ['node', [], { timeout: '1s' }], 'Could not run node: timeout is "1s".'],
