@@ -1,26 +1,33 @@
 import { clock } from './clock.js'
-import { noteFired, runningMs } from './running-time.js'
+import { noteFired, stoppedSince, watchForStops } from './running-time.js'
 
 /**
  * An absolute moment. It is split among steps and never stretched: an additional step gets what is left. Time in which its process could not
  * run does not count: at a breakpoint, or while code held the thread and something that would have been in time lay unread.
  */
 export class Deadline {
-  /** A moment of `runningMs()`, in milliseconds: not comparable with `clock.now()`. */
-  readonly at: number
+  readonly #madeAt: number
+  readonly #at: number
 
   private constructor(at: number) {
-    this.at = at
+    watchForStops()
+    this.#madeAt = clock.now()
+    this.#at = at
   }
 
   /** @param ms milliseconds from now; `Infinity` never passes. */
   static after(ms: number): Deadline {
-    return new Deadline(runningMs() + ms)
+    return new Deadline(clock.now() + ms)
+  }
+
+  /** The moment, by the clock: later by what has not counted so far. */
+  get at(): number {
+    return this.#at + stoppedSince(this.#madeAt)
   }
 
   /** The earlier of this deadline and `ms` milliseconds from now. */
   within(ms: number): Deadline {
-    return new Deadline(Math.min(this.at, runningMs() + ms))
+    return new Deadline(Math.min(this.at, clock.now() + ms))
   }
 
   /** A later deadline, for what happens after this one has passed. */
@@ -30,16 +37,16 @@ export class Deadline {
 
   /** Milliseconds left, never negative. */
   get leftMs(): number {
-    return Math.max(0, this.at - runningMs())
+    return Math.max(0, this.at - clock.now())
   }
 
   /** Milliseconds since it passed; 0 before. */
   get lateMs(): number {
-    return Math.max(0, runningMs() - this.at)
+    return Math.max(0, clock.now() - this.at)
   }
 
   get hasPassed(): boolean {
-    return runningMs() >= this.at
+    return clock.now() >= this.at
   }
 
   /** Calls `action` once when the deadline passes. The returned function cancels it. A waiting deadline keeps the process alive. */
@@ -62,5 +69,5 @@ export class Deadline {
 
 /** Resolves after `ms` milliseconds of the true clock. */
 export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => clock.setTimeout(resolve, ms))
+  return new Promise((resolve) => Deadline.after(ms).onPassed(resolve))
 }

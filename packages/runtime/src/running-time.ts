@@ -20,34 +20,40 @@ export function tellThreadsOfDebugger(): void {
   if (hasDebugger()) setEnvironmentData(KEY, true)
 }
 
-let isWatching = false
-let stoppedMs = 0
-/** Up to when stops are counted, by the clock. */
-let countedUpTo = 0
+/** A time in which this process could not run, by the clock. */
+interface Stop {
+  readonly from: number
+  readonly to: number
+}
 
-/**
- * Monotonic milliseconds in which this process could run. What does not count from the first call on: the time at a breakpoint, and a turn of
- * its event loop that lets a deadline expire before what has come in by then is read.
- */
-export function runningMs(): number {
-  if (!isWatching && hasDebugger()) watch()
-  return clock.now() - stoppedMs
+/** The last ones, in order: no deadline is so old that it would miss an earlier one. */
+const stops: Stop[] = []
+const MAX_STOPS = 100
+
+let isWatching = false
+
+/** How long this process could not run since a moment, in milliseconds, as far as it is known. */
+export function stoppedSince(moment: number): number {
+  let ms = 0
+  for (const { from, to } of stops) ms += Math.max(0, to - Math.max(from, moment))
+  return ms
 }
 
 /** Notes that a timer fires which was due before. Later by more than 250 ms, it could not fire: something held the thread. */
 export function noteFired(dueMs: number): void {
   const now = clock.now()
-  const lateMs = now - Math.max(dueMs, countedUpTo)
-  if (lateMs <= STOPPED_MS) return
-  stoppedMs += lateMs
-  countedUpTo = now
+  const from = Math.max(dueMs, stops.at(-1)?.to ?? 0)
+  if (now - from <= STOPPED_MS) return
+  stops.push({ from, to: now })
+  if (stops.length > MAX_STOPS) stops.shift()
 }
 
 /**
- * Node runs due timers in the order of their times. The next beat is at most `BEAT_MS` away, so it is due before a deadline that is further
- * off, and the stop is known when that one looks.
+ * Looks all the time whether this process runs, where a debugger may stop it. Node runs due timers in the order of their times: the next beat is
+ * at most `BEAT_MS` away, so it is due before a deadline that is further off, and the stop is known when that one looks.
  */
-function watch(): void {
+export function watchForStops(): void {
+  if (isWatching || !hasDebugger()) return
   isWatching = true
   let dueMs = clock.now() + BEAT_MS
   const beat = () => {

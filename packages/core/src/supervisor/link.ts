@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator } from '@custody/runtime'
-import { CustodyError, clock, Deadline, hasCode, openSession, readLocator, type Session } from '@custody/runtime/internals'
+import { CustodyError, Deadline, hasCode, openSession, readLocator, type Session } from '@custody/runtime/internals'
 import { type Attachment, type ExitNotice, type StreamNotice, SUPERVISOR_LINE_BYTES } from './protocol.js'
 
 /** How long the supervisor may take to be there, in milliseconds: a loaded machine starts a Node slowly. */
@@ -120,9 +120,9 @@ async function waitForLocator(runDirectory: string, deadline: Deadline): Promise
 function nextChange(directory: string): Promise<void> {
   return new Promise((resolve) => {
     const watcher = watchOrNull(directory, done)
-    const timer = clock.setTimeout(done, 20)
+    const cancel = Deadline.after(20).onPassed(done)
     function done(): void {
-      clock.clearTimeout(timer)
+      cancel()
       watcher?.close()
       resolve()
     }
