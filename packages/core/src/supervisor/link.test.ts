@@ -114,6 +114,16 @@ test('ends with the supervisor, and rejects what it is asked then', async () => 
   await expect(link.call('ping', {})).rejects.toMatchObject({ code: 'CUSTODY_CONNECTION_CLOSED' })
 })
 
+test('is reached by a thread that something holds for longer than the supervisor waits for a stranger', async () => {
+  const started = await startSupervisor()
+  await open(started)
+  const opening = open(started, { role: 'worker', file: newFileId(started.run.id) })
+  // The connection is made, and nobody is there to say a word.
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 11_000)
+  expect(await (await opening).call('ping', {})).toEqual({})
+})
+
 test('says where to look when the supervisor cannot be reached', async () => {
   const runDirectory = temporaryDirectory()
   writeFileSync(join(runDirectory, 'supervisor.json'), 'garbage', { mode: 0o600 })

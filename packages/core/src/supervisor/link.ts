@@ -8,6 +8,8 @@ import { type Attachment, type ExitNotice, type StreamNotice, SUPERVISOR_LINE_BY
 const BOOT_MS = 20_000
 /** How long it may take for what is no more than a word, in milliseconds. */
 const WORD_MS = 10_000
+/** How often a supervisor may hang up before it counts as out of reach. */
+const MAX_ATTEMPTS = 5
 
 /** A connection with the supervisor, which is also a lease: what its holder has started ends with it. */
 export class SupervisorLink {
@@ -38,11 +40,14 @@ export class SupervisorLink {
   static async open(runDirectory: string, attachment: Attachment): Promise<SupervisorLink> {
     const deadline = Deadline.after(BOOT_MS)
     try {
-      const locator = await waitForLocator(runDirectory, deadline)
-      const session = await openSession(locator, deadline, { lineBytes: SUPERVISOR_LINE_BYTES })
-      const link = new SupervisorLink(locator, session)
-      await link.call('attach', attachment)
-      return link
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await SupervisorLink.#attach(runDirectory, attachment, deadline)
+        } catch (error) {
+          // It hangs up on who says nothing, as this thread could not while something held it.
+          if (attempt === MAX_ATTEMPTS || !hasCode(error, 'CUSTODY_CONNECTION_CLOSED')) throw error
+        }
+      }
     } catch (cause) {
       throw new CustodyError(
         'CUSTODY_SUPERVISOR_UNREACHABLE',
@@ -54,6 +59,14 @@ export class SupervisorLink {
         },
       )
     }
+  }
+
+  static async #attach(runDirectory: string, attachment: Attachment, deadline: Deadline): Promise<SupervisorLink> {
+    const locator = await waitForLocator(runDirectory, deadline)
+    const session = await openSession(locator, deadline, { lineBytes: SUPERVISOR_LINE_BYTES })
+    const link = new SupervisorLink(locator, session)
+    await link.call('attach', attachment)
+    return link
   }
 
   /** Resolves when the connection has ended. */
