@@ -84,12 +84,13 @@ describe.each(runners)('an eager runtime under %s', (runner) => {
   })
 
   test('that exits by itself makes the run red', async () => {
-    const script = 'require("fs").writeFileSync("pid", String(process.pid)); setTimeout(() => process.exit(4), 50)'
+    const script = 'fs.writeFileSync("pid", String(process.pid)); setInterval(() => fs.existsSync("go") && process.exit(4), 20)'
     const command: [string, ...string[]] = ['node', '-e', script]
     const leaving = { name: 'leaving', command, eager: true, ready: { file: 'pid' } }
     // Until its parent has reaped it: its program is gone from /proc while its memory is still being freed.
     const seen = `
       test('sees it leave', async () => {
+        fs.writeFileSync('go', '')
         while (fs.existsSync('/proc/' + fs.readFileSync('pid', 'utf8'))) await new Promise((resolve) => setTimeout(resolve, 20))
       })`
     const { exitCode, output } = await runSuite(runner, { options: { runtimes: [leaving] }, files: { seen } })
