@@ -35,12 +35,16 @@ const leaveOut = {
     build.onLoad({ filter: /./, namespace: 'left-out' }, () => ({ contents: '' }))
   },
 }
+const shim = (name) => fileURLToPath(new URL(`${name}.mjs`, import.meta.url))
 const metafiles = []
 
 rmSync(bundles, { recursive: true, force: true })
 mkdirSync(bundles)
 for (const entry of ['index', ...eager]) {
-  writeFileSync(new URL(`${nameOf(entry)}.js`, bundles), await bundle(entry, { format: 'esm', define: { IS_BUNDLED: 'true' } }))
+  writeFileSync(
+    new URL(`${nameOf(entry)}.js`, bundles),
+    await bundle(entry, { format: 'esm', define: { IS_BUNDLED: 'true' }, inject: [shim('globals-kept')] }),
+  )
 }
 for (const entry of lazy) {
   const text = await bundle(entry, {
@@ -48,6 +52,7 @@ for (const entry of lazy) {
     // A text that is CommonJS when it runs has no import.meta.
     banner: { js: 'const moduleUrl=require("node:url").pathToFileURL(__filename).href;' },
     define: { 'import.meta.url': 'moduleUrl' },
+    inject: [shim('globals-required')],
   })
   writeFileSync(new URL(`${nameOf(entry)}.cjs`, bundles), text)
 }

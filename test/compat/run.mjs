@@ -76,6 +76,7 @@ const all = [
   'vitest-modes',
   'vitest-pools',
   'vitest-reports',
+  'vitest-stubs',
   'vitest-ui',
   'watch',
 ]

@@ -3,6 +3,8 @@ import { currentCell } from './cells.js'
 
 /** How many places of one scope are kept. */
 const MAX_SITES = 32
+/** Libraries stand between a test and what it starts. */
+const MAX_FRAMES = 30
 
 // biome-ignore lint/suspicious/noExplicitAny: functions of any type are wrapped, and their arguments passed on as they are
 export type AnyFunction = (...args: any[]) => any
@@ -52,13 +54,16 @@ export function noteBirth(birth: Birth, site: SpawnSite): void {
   if (birth.sites.length < MAX_SITES) birth.sites.push(site)
 }
 
-/** The place that called `below`. */
+/** A test may take it away. */
+const { captureStackTrace } = Error
+
+/** The place that called `below`, in as many frames as a test allows. */
 export function captureSite(below: AnyFunction): SpawnSite {
   const site: SpawnSite = {}
   const limit = Error.stackTraceLimit
-  Error.stackTraceLimit = 30
-  Error.captureStackTrace(site, below)
-  Error.stackTraceLimit = limit
+  Reflect.set(Error, 'stackTraceLimit', MAX_FRAMES)
+  captureStackTrace(site, below)
+  Reflect.set(Error, 'stackTraceLimit', limit)
   return site
 }
 

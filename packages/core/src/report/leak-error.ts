@@ -9,7 +9,7 @@ import { remediesFor } from './leak-remedies.js'
 import type { Listener } from './port-of.js'
 import { leadTo } from './stack-of-site.js'
 import type { Starter } from './starter.js'
-import { grouped } from './words.js'
+import { grouped, printable } from './words.js'
 
 /** Arguments that are shown of a command. */
 const MAX_ARGUMENTS = 12
@@ -129,5 +129,5 @@ function openThingsOf(pid: number): string[] {
 }
 
 function shorten(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+  return printable(text.length > 200 ? `${text.slice(0, 200)}…` : text)
 }

@@ -10,5 +10,12 @@ export function counted(count: number, noun: string): string {
 
 /** A text as source. */
 export function quoted(text: string): string {
-  return `'${text.replace(/[\\']/g, '\\$&').replace(/\n/g, '\\n')}'`
+  return `'${printable(text.replace(/[\\']/g, '\\$&'))}'`
+}
+
+/** A text that does nothing to a terminal: its control characters are escaped. */
+export function printable(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, (sign) =>
+    sign === '\n' ? '\\n' : `\\x${sign.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  )
 }
