@@ -35,14 +35,16 @@ describe.runIf(runners.includes('vitest')).concurrent.each(combinations)(
           const { stdout } = await custody.exec('sh', ['-c', 'echo done'], { timeout: 10_000 })
           expect(stdout).toBe('done\\n')
         })
-        test('publishes one', async () => { note('published', await leave('obeying')) })`,
+        test('publishes one', async () => { note('published', await leave('obeying')) })
+        // The timers of a window end with it.
+        test('closes its window', () => { window.close() })`,
       },
     }))
 
     test('tests are judged as anywhere', () => {
       expect(statusesOf(suite()), suite().output).toEqual({
         ...{ leaks: 'failed', 'starts one': 'passed', 'waits for what one says': 'passed' },
-        ...{ 'runs a command': 'passed', 'publishes one': 'passed' },
+        ...{ 'runs a command': 'passed', 'publishes one': 'passed', 'closes its window': 'passed' },
       })
       expect(suite().test('leaks').messages).toContain('still alive')
     })
