@@ -45,7 +45,7 @@ export function leakError(left: LeftProcess, starter: Starter, { options, projec
       isLate
         ? 'A process that code of a test started after its end is still alive.'
         : `A process that this ${wordFor(starter.kind)} started is still alive.`,
-      `  pid ${pid}  ${shown.slice(0, MAX_ARGUMENTS).map(shorten).join(' ') || '(no command line)'}${rest}   (${factsOf(described, root).join(', ')})`,
+      `  pid ${pid}  ${shownArguments(shown) || '(no command line)'}${rest}   (${factsOf(described, root).join(', ')})`,
       `  started by ${starter.name}`,
       ...(isSignalled ? [signalled(starter.kind, options.timeouts.exitMs)] : []),
       ...parentageOf(described),
@@ -108,7 +108,7 @@ function parentageOf({ parent }: ProcessDescription): string[] {
 function descendantsOf({ descendants }: LeftProcess, below: readonly Seen[]): string[] {
   const shown = below.slice(0, MAX_DESCENDANTS).map(({ command, listensOn, pid }) => {
     const where = listensOn.length === 0 ? '' : `   (listens on ${listensOn.join(', ')})`
-    return `    pid ${pid}  ${withoutSecrets(command).slice(0, MAX_ARGUMENTS).map(shorten).join(' ')}${where}`
+    return `    pid ${pid}  ${shownArguments(withoutSecrets(command))}${where}`
   })
   const more = descendants.length - shown.length
   return shown.length === 0 ? [] : ['  below it:', ...shown, ...(more > 0 ? [`    and ${grouped(more)} more`] : [])]
@@ -129,5 +129,13 @@ function openThingsOf(pid: number): string[] {
 }
 
 function shorten(text: string): string {
-  return printable(text.length > 200 ? `${text.slice(0, 200)}…` : text)
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+}
+
+/** The arguments of a command that are shown: a title may have anything in it. */
+function shownArguments(command: readonly string[]): string {
+  return command
+    .slice(0, MAX_ARGUMENTS)
+    .map((part) => printable(shorten(part)))
+    .join(' ')
 }

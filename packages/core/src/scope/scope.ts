@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path'
-import type { CustodyError } from '@custody/runtime/errors'
+import { type CustodyError, hasCode } from '@custody/runtime/errors'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
 import { type Birth, type BornChild, birthState, newBirth, type SpawnSite } from '../namespace/birth-state.js'
 import { silence } from '../namespace/born-children.js'
@@ -254,9 +254,9 @@ export class Scope {
         SupervisorLink.open(this.run.directory, { role: 'worker', file: file.id }),
       )
       file.#lease = lease
-      // What a test had in its way need not be in that of the next.
-      lease.catch(() => {
-        file.#lease = null
+      // What a test had in its way need not be in that of the next. What has taken its whole time is not waited for again.
+      lease.catch(({ cause }: Error) => {
+        if (!hasCode(cause, 'CUSTODY_LOCATOR_MISSING') && !hasCode(cause, 'CUSTODY_ANSWER_TIMEOUT')) file.#lease = null
       })
     }
     return file.#lease
