@@ -47,3 +47,29 @@ describeRunners('a file system that a test spies on,', (runner) => {
     })
   })
 })
+
+const netOf: Record<RunnerName, string> = {
+  vitest: `import net from 'node:net'`,
+  jest: `const net = require('node:net')`,
+}
+
+describeRunners('a network that a test takes away and gives back', (runner) => {
+  const suite = shareSuite(runner, () => ({
+    files: {
+      network: `
+        ${netOf[runner]}
+        ${spying[runner].head}
+        const start = () => custody.start({ name: 'api', command: ['sleep', '300'] })
+        test('finds none', async () => {
+          const spy = ${spying[runner].spyOn}(net.Socket.prototype, 'connect').mockImplementation(() => { throw new Error('no network') })
+          await expect(start()).rejects.toThrow('no network')
+          spy.mockRestore()
+        })
+        test('starts one when it is there again', async () => { await start() })`,
+    },
+  }))
+
+  test('does not spoil the tests that follow', () => {
+    expect(statusesOf(suite()), suite().output).toEqual({ 'finds none': 'passed', 'starts one when it is there again': 'passed' })
+  })
+})
