@@ -54,6 +54,12 @@ const all = [
   'failing-starts',
   'global-setups',
   'jest-config',
+  'jest-exactness',
+  'jest-mocks',
+  'jest-modes',
+  'jest-reports',
+  'jest-transforms',
+  'jest-ways',
   'leak-kinds',
   'leak-policy',
   'leak-runs',
@@ -135,6 +141,13 @@ function runCell(cell) {
     const parts = ['coverage-v8', 'ui', ...(version.startsWith('3.') ? [] : ['browser-preview'])]
     tools.push(...parts.map((part) => `@vitest/${part}@${version}`), ...['happy-dom', 'jsdom'].map(asHere))
   }
+  if (runner === 'jest' && !isPart(cell)) {
+    const { jest: _, ...compilers } = devDependenciesOf('test/transforms/package.json')
+    const ofJest = ['babel-jest', 'jest-environment-jsdom']
+    const others = Object.keys(compilers).filter((name) => !ofJest.includes(name))
+    tools.push(...ofJest.map((name) => `${name}@${version}`), ...others.map((name) => `${name}@${compilers[name]}`))
+    tools.push(asHere('jest-junit'))
+  }
   run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...own, ...tools], home)
   const { kind } = engineOf(cell)
   const { status } = spawnSync(
@@ -157,8 +170,11 @@ function runCell(cell) {
 
 /** A package in the version that this repository has. */
 function asHere(name) {
-  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  return `${name}@${devDependencies[name]}`
+  return `${name}@${devDependenciesOf('package.json')[name]}`
+}
+
+function devDependenciesOf(path) {
+  return JSON.parse(readFileSync(join(root, path), 'utf8')).devDependencies
 }
 
 /** The binary of another engine. */

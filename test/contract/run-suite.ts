@@ -259,6 +259,20 @@ function packageDirectory(name: string): string {
   return dirname(createRequire(join(home, 'package.json')).resolve(`${name}/package.json`))
 }
 
+/** Where a tool is that a Jest suite names in its configuration: an environment, a reporter, or what compiles its files. */
+export function pathOfTool(name: string): string {
+  const own = process.env['CUSTODY_CONTRACT_HOME'] ?? join(repository, 'test/transforms')
+  const from = [own, home].map((directory) => createRequire(join(directory, 'package.json')))
+  for (const { resolve: find } of from) {
+    try {
+      return find(name)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error
+    }
+  }
+  throw new Error(`${name} is not installed.`)
+}
+
 function newProject(runner: RunnerName, { config, extras = {}, files, options = {} }: Suite): string {
   const work = join(home, 'test/.work')
   mkdirSync(work, { recursive: true })
