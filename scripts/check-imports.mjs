@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** What a package may import besides Node's built-ins and itself. */
 const packages = {
   runtime: [],
-  core: ['@custody/runtime', 'execa', 'fastest-levenshtein', 'koffi', 'picomatch', 'tmp-promise', 'zod'],
+  core: ['@custody/runtime', 'execa', 'fast-xml-builder', 'fastest-levenshtein', 'koffi', 'picomatch', 'tmp-promise', 'zod'],
   vitest: ['@custody/core', 'vitest'],
   jest: ['@custody/core', '@jest/', 'jest-message-util'],
 }

@@ -69,6 +69,7 @@ const all = [
   'numbers',
   'owned',
   'projects',
+  'reports',
   'scopes',
   'shared',
   'spies',

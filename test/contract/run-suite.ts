@@ -278,7 +278,7 @@ function newProject(runner: RunnerName, { config, extras = {}, files, options = 
   mkdirSync(work, { recursive: true })
   const directory = mkdtempSync(join(work, `${runner}-`))
   writeFileSync(join(directory, 'package.json'), '{}')
-  const complete = { ...options, report: { json: 'custody.json' } }
+  const complete = { ...options, report: { json: 'custody.json', ...options.report } }
   writeFileSync(join(directory, `${runner}.config.mjs`), config ?? configs[runner](complete))
   for (const [name, body] of Object.entries(files)) {
     writeFileSync(join(directory, `${name}.check.${runner === 'jest' ? 'cjs' : 'mjs'}`), `${headers[runner]}\n${body}\n`)

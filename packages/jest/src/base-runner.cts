@@ -50,7 +50,11 @@ export function requireFromJest(rootDir: string): { resolve(name: string): strin
 
 /** What Jest's own package for configurations sees, which most others of Jest are dependencies of. */
 export function requireOfJestConfig(rootDir: string): NodeJS.Require {
-  const links = ['jest', '@jest/core', 'jest-config']
+  return requireThrough(['jest', '@jest/core', 'jest-config'], rootDir)
+}
+
+/** What the last of these packages sees, each of which is a dependency of the one before. */
+export function requireThrough(links: readonly string[], rootDir: string): NodeJS.Require {
   return links.reduce(
     (from, link) => createRequire(from.resolve(`${link}/package.json`)),
     createRequire(join(rootDir, 'package.json')),

@@ -2,6 +2,7 @@ import { join, parse, resolve } from 'node:path'
 import type { Allowance, CustodyOptions, LeakOverride, LeakPolicy } from '@custody/core' with { 'resolution-mode': 'import' }
 import type { Config } from '@jest/types'
 import { type CustodyGlobals, custodyGlobals } from './base-runner.cjs'
+import { defaultReporter } from './default-reporter.cjs'
 import { directoryOfCaller } from './directory-of-caller.cjs'
 import { expandProjects } from './expand-projects.cjs'
 
@@ -16,9 +17,10 @@ type ConfigFunction = (...args: never[]) => Initial | Promise<Initial>
 const RUNNER = join(__dirname, 'runner.cjs')
 const SETUP = join(__dirname, 'global-setup.js')
 const TEARDOWN = join(__dirname, 'global-teardown.js')
+const REPORTER = join(__dirname, 'reporter.js')
 
 /**
- * Puts a Jest configuration under custody. What the user has set for the same places is chained, not replaced. The options hold for all
+ * Puts a Jest configuration under custody. What the user has set for the same places is chained, not replaced; reporters stay, with ours behind them. The options hold for all
  * of its `projects`; those of a project that is wrapped itself count only where it runs alone. Projects that are named by strings are
  * read as Jest reads them.
  *
@@ -31,9 +33,9 @@ export function withCustody(config?: WithoutNames, options?: CustodyOptions): In
 export function withCustody(config: Initial, options?: CustodyOptions): Initial | (() => Promise<Initial>)
 export function withCustody(config: Initial | ConfigFunction = {}, options: CustodyOptions = {}): unknown {
   const directory = directoryOfCaller(withCustody)
-  const expand = async (own: Initial) => wrapRoot(await withoutNames(own, directory), options)
+  const expand = async (own: Initial) => wrapRoot(await withoutNames(own, directory), options, directory)
   if (typeof config === 'function') return async (...args: never[]) => expand(await config(...args))
-  return namesProjects(config) ? () => expand(config) : wrapRoot(config as WithoutNames, options)
+  return namesProjects(config) ? () => expand(config) : wrapRoot(config as WithoutNames, options, directory)
 }
 
 function namesProjects({ projects }: Initial): boolean {
@@ -46,16 +48,18 @@ async function withoutNames(config: Initial, directory: string): Promise<Without
   return { ...config, projects: [...projects] }
 }
 
-function wrapRoot(wrapped: WithoutNames, given: CustodyOptions): Initial {
+function wrapRoot(wrapped: WithoutNames, given: CustodyOptions, directory: string): Initial {
   const { config, options: inner } = unwrap(wrapped)
   const { globalSetup = null, globalTeardown = null, projects } = config
   // What is no object is told by its value when the run begins.
   const options = typeof given === 'object' ? { ...inner, ...given } : given
+  const own = config.reporters?.filter((reporter) => !isOurs(Array.isArray(reporter) ? reporter[0] : reporter, REPORTER))
   const root = { options, rootGlobalSetup: globalSetup, rootGlobalTeardown: globalTeardown }
   return {
     ...wrapProject(config, root),
     globalSetup: SETUP,
     globalTeardown: TEARDOWN,
+    reporters: [...(own ?? [defaultReporter(directory)]), REPORTER],
     ...(projects && {
       projects: projects.map((project) => wrapProject(unwrap(project).config, root)),
     }),

@@ -1,8 +1,13 @@
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { noteManaged, type RunHandle } from '@custody/core/worker'
 import type { EnvironmentContext, JestEnvironment, JestEnvironmentConfig } from '@jest/environment'
 import { requireFromJest } from './base-runner.cjs'
+import { nameOfProject } from './name-of-project.js'
 import { beginFile, currentRun } from './run-in-worker.cjs'
 import { attachSession } from './session.js'
+
+const RUNNER = fileURLToPath(new URL('./runner.cjs', import.meta.url))
 
 export type EnvironmentClass = new (config: JestEnvironmentConfig, context: EnvironmentContext) => JestEnvironment
 
@@ -19,10 +24,20 @@ export function withCustody<Base extends EnvironmentClass>(Environment: Base): B
       if (run !== null) beginFile()
       super(config, context)
       if (run === null) return
+      noteProject(config, run)
       const { displayName, id: project, rootDir: projectRoot } = config.projectConfig
       attachSession(this, { ...run, projectRoot, project, projectName: displayName?.name ?? '' }, context.testPath)
     }
   } as unknown as Base
+}
+
+const noted = new Set<string>()
+
+/** Our runner shows in the configuration of a project; an environment that extends ours does not. */
+function noteProject({ projectConfig }: JestEnvironmentConfig, run: RunHandle): void {
+  if (projectConfig.testRunner === RUNNER || noted.has(projectConfig.id)) return
+  noted.add(projectConfig.id)
+  noteManaged(run, nameOfProject(projectConfig, run.root))
 }
 
 /** Which one is Jest's own is for the project to say, so it is found with its first file. Whoever has another never needs it. */

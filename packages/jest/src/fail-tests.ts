@@ -2,6 +2,7 @@ import type { CustodyError } from '@custody/core/worker'
 import type { AssertionResult, TestResult } from '@jest/test-result'
 import type { Circus } from '@jest/types'
 import { messageUtil } from './fail-file.js'
+import { findResult } from './find-result.js'
 import type { Configs } from './session.js'
 
 /**
@@ -41,21 +42,4 @@ function failTest(result: TestResult, test: AssertionResult, errors: readonly Cu
   test.status = 'failed'
   result.numFailingTests++
   result.skipped = false
-}
-
-/** The result of a test: by its names, and of several with the same ones by its place among them. */
-function findResult(results: readonly AssertionResult[], entry: Circus.TestEntry): AssertionResult | null {
-  const namesake = results.filter((result) => isOf(result, entry))
-  const entries = entry.parent.tests.filter(({ name }) => name === entry.name)
-  return namesake[Math.max(0, entries.indexOf(entry))] ?? null
-}
-
-function isOf({ ancestorTitles, title }: AssertionResult, entry: Circus.TestEntry): boolean {
-  const ancestors: string[] = []
-  for (let block = entry.parent; block.parent !== undefined; block = block.parent) ancestors.unshift(block.name)
-  return (
-    title === entry.name &&
-    ancestorTitles.length === ancestors.length &&
-    ancestorTitles.every((name, at) => name === ancestors[at])
-  )
 }

@@ -1,4 +1,5 @@
-import { openRun, printRunEnd, type Run } from '@custody/core'
+import { openRun, printRunEnd, type Report, type Run, type RunEnd } from '@custody/core'
+import type { AggregatedResult } from '@jest/test-result'
 import type { Config } from '@jest/types'
 import { custodyGlobals } from './base-runner.cjs'
 import { RUN_VARIABLE } from './run-in-worker.cjs'
@@ -10,6 +11,10 @@ interface MainState {
   /** Whether this invocation leaves out tests of the suite. */
   isPartial: boolean
   ending: Promise<boolean> | null
+  /** Names of projects that have run without Custody. */
+  unmanaged: Set<string>
+  /** What Jest is going to write with `--json`, if our reporter is there. */
+  results: (AggregatedResult & { custody?: Report }) | null
 }
 
 const slot = Symbol.for('@custody/jest/main.1')
@@ -17,7 +22,10 @@ const slot = Symbol.for('@custody/jest/main.1')
 /** Global setup and teardown may be loaded as two copies; what they share stands on `process`. */
 function mainState(): MainState {
   const shared = process as unknown as Record<symbol, MainState | undefined>
-  shared[slot] ??= { run: null, isWatching: false, isPartial: true, ending: null }
+  shared[slot] ??= {
+    ...{ run: null, isWatching: false, isPartial: true, ending: null },
+    ...{ unmanaged: new Set(), results: null },
+  }
   return shared[slot]
 }
 
@@ -28,10 +36,33 @@ export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig:
   state.isWatching = globalConfig.watch || globalConfig.watchAll
   state.isPartial = state.isWatching || isPartial(globalConfig)
   state.ending = null
+  state.results = null
+  state.unmanaged.clear()
   process.env[RUN_VARIABLE] = JSON.stringify(state.run.handle)
   // A configuration may have the global setup alone. Nothing else tells then that the run has ended.
   process.removeListener('beforeExit', onBeforeExit)
   process.once('beforeExit', onBeforeExit)
+}
+
+/** Whether our global setup has opened a run. */
+export function hasRun(): boolean {
+  return mainState().run !== null
+}
+
+/** Notes a project that has run without Custody, as far as its configuration shows. */
+export function noteUnmanaged(project: string): void {
+  mainState().unmanaged.add(project)
+}
+
+/** Has the report of the run stand in what Jest makes of these results. */
+export function willTellIn(results: AggregatedResult): void {
+  mainState().results = results
+}
+
+/** Tells how a run went that ends now, without its global teardown. The supervisor ends what is left. */
+export async function tellCutOffRun(): Promise<void> {
+  const state = mainState()
+  if (state.run !== null) tell(state, await state.run.settle({ isRerunNext: false, unmanaged: [...state.unmanaged] }))
 }
 
 /** Runs the user's global setup: what it starts is its own, and is judged after its teardown. */
@@ -60,7 +91,8 @@ async function end(state: MainState, tearDown: () => Promise<void>): Promise<boo
   let isWell = false
   try {
     // What is kept for the next run needs its supervisor: in watch mode it ends with Jest.
-    isWell = printRunEnd(await run.settle({ isRerunNext: state.isWatching && (await run.hasKept()) }))
+    const isRerunNext = state.isWatching && (await run.hasKept())
+    isWell = tell(state, await run.settle({ isRerunNext, unmanaged: [...state.unmanaged] }))
   } finally {
     try {
       await tearDown()
@@ -68,11 +100,16 @@ async function end(state: MainState, tearDown: () => Promise<void>): Promise<boo
       const isKept = state.isWatching && (await run.hasKept())
       if (!isKept) {
         state.run = null
-        isWell = printRunEnd(await run.close({ isPartial })) && isWell
+        isWell = tell(state, await run.close({ isPartial })) && isWell
       }
     }
   }
   return isWell
+}
+
+function tell({ results }: MainState, end: RunEnd): boolean {
+  if (results !== null && end.report.events.length > 0) results.custody = end.report
+  return printRunEnd(end)
 }
 
 /** Whether an invocation leaves out tests of the suite. */

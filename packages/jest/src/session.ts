@@ -5,6 +5,7 @@ import {
   type CustodyError,
   enterFile,
   noteCutShort,
+  type Receipt,
   type RunHandle,
   Scope,
   type Settlement,
@@ -16,6 +17,7 @@ import type { Circus, Config } from '@jest/types'
 import { publishBridge } from './bridge.js'
 import { appendFailures, failFile } from './fail-file.js'
 import { failTests } from './fail-tests.js'
+import { leaveReceipts } from './leave-receipts.js'
 import { wrapTree } from './wrap-tree.js'
 
 const SESSION: unique symbol = Symbol.for('@custody/jest/session.1')
@@ -54,6 +56,7 @@ export class Session {
   readonly #tests = new Map<Circus.TestEntry, OpenTest>()
   /** The test of each attempt's scope: what it has left may be found when it has ended. */
   readonly #entryOf = new WeakMap<Scope, Circus.TestEntry>()
+  readonly #receipts = new Map<Circus.TestEntry, Receipt[]>()
   readonly #titles = new WeakMap<Circus.TestEntry, string>()
   #current: OpenTest | null = null
   #hasFailed = false
@@ -132,6 +135,7 @@ export class Session {
       // Their realm is gone: what they would do when their children exit ends the process in Jest 30.
       this.#scope.silence(this.#environments)
       const { failures, late } = await this.#settleFile()
+      if (this.#outcome !== null && 'result' in this.#outcome) leaveReceipts(this.#outcome.result, this.#receipts)
       if (failure !== null) {
         appendFailures(failure.error, [...failures, ...late.map(({ error }) => error)])
         throw failure.error
@@ -217,11 +221,16 @@ export class Session {
       this.#tests.delete(test)
       return undefined
     }
-    return settling.then(({ failures }) => {
+    return settling.then(({ failures, receipts }) => {
+      this.#keep(test, receipts)
       // A throw here would end the file; the list makes the test red, also one that was expected to fail.
       test.errors.push(...failures.map((failure) => [failure, undefined] as Circus.TestError & [Error, undefined]))
       if (failures.length > 0) this.#hasFailed = true
     })
+  }
+
+  #keep(test: Circus.TestEntry, receipts: readonly Receipt[]): void {
+    if (receipts.length > 0) this.#receipts.set(test, [...(this.#receipts.get(test) ?? []), ...receipts])
   }
 
   /** Jest 29 calls a teardown that throws a second time: what was found stays the same. */
@@ -233,6 +242,10 @@ export class Session {
   async #endFile(): Promise<Settlement> {
     const left = [...this.#tests.values()].filter(({ scope }) => !scope.isOver && !scope.isIdle)
     const settlements = await Promise.all(left.map(({ scope }) => scope.settle({ hasFailed: this.#hasFailed })))
+    for (const [at, { receipts }] of settlements.entries()) {
+      const test = left[at] && this.#entryOf.get(left[at].scope)
+      if (test !== undefined) this.#keep(test, receipts)
+    }
     settlements.push(await this.#scope.settle({ hasFailed: this.#hasFailed, isBroken: this.#isBroken, isWhole: this.#isWhole }))
     this.#file.isOver = true
     return {

@@ -1,4 +1,4 @@
-import type { Receipt } from '@custody/core/worker'
+import { describeReceipt, type Receipt } from '@custody/core/worker'
 import type { RunnerTestCase, RunnerTestFile } from 'vitest'
 import type { RunnerHooks } from './base-runner.js'
 
@@ -17,11 +17,4 @@ export function leaveReceipts(task: RunnerTestCase | RunnerTestFile, receipts: r
 /** Tells them as annotations of a test, which Vitest's JUnit writes as properties. */
 export async function annotate(runner: RunnerHooks, test: RunnerTestCase, receipts: readonly Receipt[]): Promise<void> {
   for (const receipt of receipts) await runner.onTestAnnotate?.(test, { type: 'custody', message: describeReceipt(receipt) })
-}
-
-function describeReceipt({ exit, forced, identity, name, verdict }: Receipt): string {
-  const who = `"${name ?? 'unknown'}"${identity === null ? '' : ` (pid ${identity.pid})`}`
-  const how =
-    typeof exit === 'string' ? `exit ${exit}` : exit.signal === null ? `exit code ${exit.code}` : `ended by ${exit.signal}`
-  return `${who}: ${verdict}, ${how}${forced ? ', forced' : ''}`
 }

@@ -1,13 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { CustodyError } from '@custody/runtime/internals'
-import { isForReport, type ReportEvent, readEvents } from '../report/events.js'
-import { formatSummary, type Summary, summarize } from '../report/summary.js'
+import { readEvents, writeEvents } from '../report/events.js'
+import { failureEvent } from '../report/failure-event.js'
+import { type Report, reportOf } from '../report/report.js'
+import { formatSummary } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
 
 /** How a run ended. */
 export interface RunEnd {
-  readonly summary: Summary
+  /** For programs. */
+  readonly report: Report
   /** For people; empty when nothing was started. */
   readonly text: string
   /** What makes the run red that no file or test could say. */
@@ -26,35 +29,39 @@ export class RunReport {
   }
 
   /** Tells of all that has happened since the last run. */
-  tellRun(failures: readonly CustodyError[]): RunEnd {
+  tellRun(failures: readonly CustodyError[]): Promise<RunEnd> {
     this.#before = this.#told
     return this.#tell(failures)
   }
 
   /** Tells of what has happened since the last run was told, and adds it to that one's report. */
-  tellRest(failures: readonly CustodyError[], line: string | null): RunEnd {
-    const { text, ...end } = this.#tell(failures)
+  async tellRest(failures: readonly CustodyError[], line: string | null): Promise<RunEnd> {
+    const { text, ...end } = await this.#tell(failures)
     return { ...end, text: [text, line ?? ''].filter((part) => part !== '').join('\n') }
   }
 
-  #tell(failures: readonly CustodyError[]): RunEnd {
+  async #tell(failures: readonly CustodyError[]): Promise<RunEnd> {
     const { directory, options, root } = this.#run
+    writeEvents(
+      directory,
+      failures.map((failure) => failureEvent(failure, null)),
+    )
     const all = readEvents(directory)
     const [fresh, events] = [all.slice(this.#told), all.slice(this.#before)]
     const isFirst = this.#told === this.#before
     this.#told = all.length
-    if (options.report.json !== null && (isFirst || fresh.length > 0)) {
-      writeReport(resolve(root, options.report.json), {
-        version: 1,
-        summary: summarize(events),
-        events: events.filter(isForReport),
-      })
+    const report = reportOf(events)
+    if (isFirst || fresh.length > 0) {
+      const { json, junit } = options.report
+      if (json !== null) writeReport(resolve(root, json), `${JSON.stringify(report, null, 2)}\n`)
+      // Few want it, and what writes it would be loaded by every run.
+      if (junit !== null) writeReport(resolve(root, junit), (await import('../report/junit.js')).junitOf(report))
     }
-    return { summary: summarize(events), text: formatSummary(fresh), failures }
+    return { report, text: formatSummary(fresh), failures }
   }
 }
 
-function writeReport(path: string, report: { version: 1; summary: Summary; events: readonly ReportEvent[] }): void {
+function writeReport(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
-  writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`)
+  writeFileSync(path, text)
 }

@@ -34,7 +34,7 @@ export interface Run {
   /**
    * Accounts for what no file has, writes the report, and gives the counts. In watch mode once for each re-run.
    * @param isRerunNext whether what is kept for the next run of a watch mode goes on
-   * @param unmanaged the names of projects that have run without Custody
+   * @param unmanaged the names of projects that have run without Custody, as far as their configuration shows
    */
   settle(options?: { readonly isRerunNext: boolean; readonly unmanaged?: readonly string[] }): Promise<RunEnd>
   /** What the users' global setups start. */
@@ -115,7 +115,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
       const failures = [...settled.failures]
       // By now the supervisor has told of all exits.
       const warnings: RunEvent[] = []
-      for (const name of unmanaged) apply(resolved.unmanaged, ranUnmanaged(name), warnings, failures)
+      for (const name of withoutManaged(unmanaged, directory)) apply(resolved.unmanaged, ranUnmanaged(name), warnings, failures)
       for (const exit of eager?.findExits() ?? []) apply(resolved.unexpectedExit, exit, warnings, failures)
       writeEvents(directory, warnings)
       streams.flush()
@@ -188,6 +188,12 @@ async function newDirectory(base: string): Promise<string> {
   ensurePrivateDirectory(base)
   const { path } = await makeDirectory({ tmpdir: realpathSync.native(base), template: 'XXXXXX', mode: 0o700, keep: true })
   return path
+}
+
+function withoutManaged(projects: readonly string[], directory: string): string[] {
+  if (projects.length === 0) return []
+  const managed = new Set(readEvents(directory).flatMap((event) => (event.type === 'managed' ? [event.project] : [])))
+  return projects.filter((project) => !managed.has(project))
 }
 
 function ranUnmanaged(project: string): CustodyError {

@@ -18,7 +18,7 @@ const expectations: Readonly<Record<string, string>> = {
   timeouts: 'an object, such as { graceMs: 5_000 }',
   'timeouts.*': 'a number of milliseconds, from 0 to 2_147_483_647',
   report: "an object, such as { json: 'custody.json' }",
-  'report.json': 'a path',
+  'report.*': 'a path',
 }
 
 /** Of one option, by the way to it. */

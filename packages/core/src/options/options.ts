@@ -160,6 +160,8 @@ export interface CustodyOptions {
   report?: {
     /** All receipts and the summary as one JSON document. */
     json?: string
+    /** A JUnit XML of what Custody has made red, with a property for each runtime. */
+    junit?: string
   }
 }
 
@@ -205,5 +207,5 @@ export interface ResolvedOptions {
   }
   readonly unmanaged: 'warn' | 'fail'
   readonly strict: boolean
-  readonly report: { readonly json: string | null }
+  readonly report: { readonly json: string | null; readonly junit: string | null }
 }

@@ -23,7 +23,7 @@ describe('options', () => {
       timeouts: { proofMs: 2_000, readyMs: 30_000, graceMs: 5_000, exitMs: 2_000, teardownMs: 10_000 },
       unmanaged: 'warn',
       strict: false,
-      report: { json: null },
+      report: { json: null, junit: null },
     })
   })
 

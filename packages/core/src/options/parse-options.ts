@@ -7,6 +7,7 @@ import { show } from './show.js'
 import { suggest } from './suggest.js'
 
 // setTimeout's own limit: a longer wait would fire at once.
+const path = z.string().min(1).nullable().default(null)
 const duration = z
   .number()
   .min(0)
@@ -72,7 +73,7 @@ const schema = z.strictObject({
     .prefault({}),
   unmanaged: z.enum(['warn', 'fail']).default('warn'),
   strict: z.boolean().default(false),
-  report: z.strictObject({ json: z.string().min(1).nullable().default(null) }).prefault({}),
+  report: z.strictObject({ json: path, junit: path }).prefault({}),
 })
 
 /**
@@ -139,7 +140,7 @@ const groups = ['timeouts', 'report']
 function knownKeys(path: readonly string[]): readonly string[] {
   const [group] = path
   if (group === 'timeouts') return ['proofMs', 'readyMs', 'graceMs', 'exitMs', 'teardownMs']
-  if (group === 'report') return ['json']
+  if (group === 'report') return ['json', 'junit']
   if (group === 'overrides') return ['files', 'leaks']
   if (group === 'allow') return ['argv', 'reason', 'until']
   return Object.keys(schema.shape)

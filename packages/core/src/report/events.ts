@@ -19,14 +19,28 @@ export type ReportEvent =
   | { readonly type: 'allowed'; readonly pid: number; readonly command: readonly string[]; readonly reason: string }
   /** What a runtime had said last when a scope that used it failed. */
   | { readonly type: 'log'; readonly instance: string; readonly name: string; readonly by: string; readonly tail: string }
+  /** What has made something red. */
+  | FailureEvent
   /** How surely it was known what was born of what; see docs/how-it-works.md. */
   | { readonly type: 'level'; readonly level: 0 | 1 | 2; readonly mechanisms: readonly string[] }
 
 /** What a worker leaves to the run to judge. */
-export type Note = PendingNote | HelperNote | StrayNote | ({ readonly type: 'judged' } & JudgedFile)
+export type Note = PendingNote | HelperNote | StrayNote | ManagedNote | ({ readonly type: 'judged' } & JudgedFile)
 
 /** What workers tell the run, a line of JSON each, as it happens: a run that is killed has them too. */
 export type RunEvent = ReportEvent | Note
+
+export interface FailureEvent {
+  readonly type: 'failure'
+  /** The file, from the root of the run; null for the run itself. */
+  readonly file: string | null
+  /** The titles of the test and of what stands around it; null for a file or the run. */
+  readonly test: string | null
+  readonly code: string
+  readonly message: string
+  /** The message, and where what is wrong was started. */
+  readonly stack: string
+}
 
 export interface LeakEvent {
   readonly type: 'leak'
@@ -74,9 +88,15 @@ export interface StrayNote {
   readonly signature: Omit<LeakSignature, 'argv'>
 }
 
+/** A project whose configuration does not show that it is under custody. */
+export interface ManagedNote {
+  readonly type: 'managed'
+  readonly project: string
+}
+
 /** Whether an event is one for the report. */
 export function isForReport(event: RunEvent): event is ReportEvent {
-  return !['pending', 'helper', 'stray', 'judged'].includes(event.type)
+  return !['pending', 'helper', 'stray', 'managed', 'judged'].includes(event.type)
 }
 
 export function writeEvents(runDirectory: string, events: readonly RunEvent[]): void {

@@ -82,7 +82,7 @@ export class Scope {
   #captured: Captured | null = null
   #settling: Promise<Settlement> | null = null
   /** What went wrong with the teardown itself. A runner's hook must not throw: that would cost the results of the file. */
-  #faults: readonly CustodyError[] = []
+  faults: readonly CustodyError[] = []
 
   private constructor(kind: Scope['kind'], run: RunHandle, birth: Birth, names: FileNames, above: Above = {}) {
     const { file = null, opener = null, test = this, title = null } = above
@@ -307,10 +307,9 @@ export class Scope {
     if (this.file !== null) this.books.starters.set(this.id, this)
     try {
       const { settleInTime } = await loadInUse()
-      const { failures, late, receipts } = await settleInTime(this, this.#captured, hasFailed)
-      return { receipts, failures: [...this.#faults, ...failures], late }
+      return await settleInTime(this, this.#captured, hasFailed)
     } catch (cause) {
-      return { ...nothing, failures: [...this.#faults, teardownFailed(this, 'settle', cause)] }
+      return { ...nothing, failures: [...this.faults, teardownFailed(this, 'settle', cause)] }
     } finally {
       // One that could not be had was told where it was asked for.
       await this.#lease?.then(
@@ -322,8 +321,8 @@ export class Scope {
 
   /** Notes what is wrong with it, once. */
   noteFault(fault: CustodyError): void {
-    if (this.#faults.some(({ message }) => message === fault.message)) return
-    this.#faults = [...this.#faults, fault]
+    if (this.faults.some(({ message }) => message === fault.message)) return
+    this.faults = [...this.faults, fault]
   }
 
   async #tellPassed(passed: readonly string[], isWhole: boolean): Promise<void> {

@@ -1,5 +1,7 @@
 import { CustodyError, Deadline } from '@custody/runtime/internals'
 import { STOP_MARGIN_MS } from '../launch/started-runtime.js'
+import { writeEvents } from '../report/events.js'
+import { failureEvent } from '../report/failure-event.js'
 import type { Use } from './holdings.js'
 import type { RunHandle } from './run-handle.js'
 import type { Scope, Settlement } from './scope.js'
@@ -23,7 +25,7 @@ export async function settleInTime(
   const settling = settle(scope, captured, hasFailed)
   let cancel = () => {}
   const overdue = new Promise<Settlement>((resolve) => {
-    cancel = Deadline.after(limitMs).onPassed(() => resolve({ receipts: [], failures: [neverSettled(scope, limitMs)], late: [] }))
+    cancel = Deadline.after(limitMs).onPassed(() => resolve(giveUp(scope, limitMs)))
   })
   try {
     return await Promise.race([settling, overdue])
@@ -45,6 +47,15 @@ export function longestMs({ run, siblings, uses }: Timed): number {
   const graceMs = [...uses.values()].reduce((sum, use) => sum + use.graceMs, 0)
   const inSiblings = [...siblings.values()].map(longestMs)
   return Math.max(teardownMs, graceMs + STOP_MARGIN_MS, ...inSiblings) + exitMs + END_LEFT_MS + MARGIN_MS
+}
+
+function giveUp(scope: Scope, limitMs: number): Settlement {
+  const failures = [...scope.faults, neverSettled(scope, limitMs)]
+  writeEvents(
+    scope.run.directory,
+    failures.map((failure) => failureEvent(failure, scope)),
+  )
+  return { receipts: [], failures, late: [] }
 }
 
 function neverSettled({ name }: Scope, limitMs: number): CustodyError {

@@ -4,6 +4,7 @@ import { CustodyError, clock, Deadline, hasDebugger } from '@custody/runtime/int
 import { type CapturedLocator, captureGlobs, captureRegistry, type GlobCapture } from '../locators/capture.js'
 import { isOfRuntime } from '../namespace/namespace-id.js'
 import { type RunEvent, writeEvents } from '../report/events.js'
+import { failureEvent } from '../report/failure-event.js'
 import type { Scope, Settlement } from './scope.js'
 import { settleLeaks } from './settle-leaks.js'
 import { applyPolicy, settleLocators } from './settle-locators.js'
@@ -75,6 +76,7 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   ])
 
   const { events, failures } = applyPolicy(own.findings, options)
+  const inSiblings = siblings.flatMap((sibling) => sibling.failures)
   for (const { receipt } of own.findings) if (receipt.identity !== null) scope.books.noteJudged(receipt.identity)
   const leaks = await settleLeaks(scope).catch((fault: unknown) => ({
     events: [],
@@ -88,17 +90,21 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
     events.push({ type: 'warning', text: `the walk of the glob ${glob} was cut short; narrow it.` })
   }
   events.push(...started.events)
-  failures.push(...siblings.flatMap((sibling) => sibling.failures), ...started.failures)
-  failures.push(...own.faults.map((fault) => teardownFailed(scope, 'settle', fault)))
+  failures.push(...started.failures, ...own.faults.map((fault) => teardownFailed(scope, 'settle', fault)))
 
   // Something may live on in the directory of a scope that failed to end.
-  const isKept = options.keep === 'always' || failures.length > 0 || (options.keep === 'on-failure' && hasFailed)
+  const isRed = failures.length + inSiblings.length + scope.faults.length > 0
+  const isKept = options.keep === 'always' || isRed || (options.keep === 'on-failure' && hasFailed)
   if (scope.namespace.isMade && isKept) events.push({ type: 'kept', path: scope.namespace.dir, by: scope.name })
   if (scope.namespace.isMade && !isKept) await remove(scope, failures)
-  if (hasFailed || failures.length > 0) events.push(...logsOf(scope, failures))
+  const all = [...scope.faults, ...failures, ...inSiblings]
+  if (hasFailed || all.length > 0) events.push(...logsOf(scope, all))
+  // A sibling has told of its own.
+  events.push(...[...scope.faults, ...failures].map((failure) => failureEvent(failure, scope)))
+  events.push(...late.map(({ error, of }) => failureEvent(error, of)))
   writeEvents(scope.run.directory, events)
   const receipts = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
-  return { receipts: [...siblings.flatMap((sibling) => sibling.receipts), ...receipts], failures, late }
+  return { receipts: [...siblings.flatMap((sibling) => sibling.receipts), ...receipts], failures: all, late }
 }
 
 /** What the runtimes of a failed scope said last, without what one of its errors shows already. */

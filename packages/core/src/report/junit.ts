@@ -1,0 +1,71 @@
+import XmlBuilder from 'fast-xml-builder'
+import { describeReceipt } from './describe-receipt.js'
+import type { FailureEvent } from './events.js'
+import type { Report } from './report.js'
+
+const SUITE = 'Custody'
+const TITLE = 'leaves no process behind'
+
+/**
+ * What Custody has to say of a run as JUnit XML, of a shape like jest-junit's, so that a reader may put both together: a test case for the run,
+ * one for each test and file that Custody has made red, and a property for each runtime.
+ */
+export function junitOf({ events }: Report): string {
+  const failures = events.filter((event) => event.type === 'failure')
+  const ofRun = failures.filter(({ file }) => file === null)
+  const cases = [caseOf(SUITE, `the run ${TITLE}`, ofRun), ...casesOf(failures.filter(({ file }) => file !== null))]
+  const counts = {
+    '@tests': cases.length,
+    '@failures': cases.filter(({ failure }) => failure !== undefined).length,
+    '@errors': 0,
+  }
+  const property = events.flatMap((event) =>
+    event.type === 'receipt' ? [{ '@name': 'custody', '@value': printable(describeReceipt(event.receipt)) }] : [],
+  )
+  return builder.build({
+    '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
+    testsuites: {
+      ...{ '@name': SUITE, ...counts },
+      testsuite: {
+        '@name': SUITE,
+        ...counts,
+        '@skipped': 0,
+        ...(property.length > 0 && { properties: { property } }),
+        testcase: cases,
+      },
+    },
+  })
+}
+
+/** One for each test or file: a reader would take two of the same name for two runs of one. */
+function casesOf(failures: readonly FailureEvent[]): TestCase[] {
+  const byName = new Map<string, FailureEvent[]>()
+  for (const failure of failures) {
+    const key = JSON.stringify([failure.file, failure.test])
+    byName.set(key, [...(byName.get(key) ?? []), failure])
+  }
+  return [...byName.values()].map((all) => caseOf(all[0]?.file ?? '', all[0]?.test ?? TITLE, all))
+}
+
+interface TestCase {
+  readonly '@classname': string
+  readonly '@name': string
+  readonly '@time': number
+  readonly failure?: { readonly '@message': string; readonly '@type': string; readonly '#text': string }
+}
+
+function caseOf(file: string, name: string, failures: readonly FailureEvent[]): TestCase {
+  const named = { '@classname': printable(file), '@name': printable(name), '@time': 0 }
+  const [first] = failures
+  if (first === undefined) return named
+  const [message = ''] = first.message.split('\n')
+  const text = failures.map(({ stack }) => stack).join('\n\n')
+  return { ...named, failure: { '@message': printable(message), '@type': first.code, '#text': printable(text) } }
+}
+
+const builder = new XmlBuilder({ ignoreAttributes: false, attributeNamePrefix: '@', format: true, suppressEmptyNode: true })
+
+/** Without the characters that XML 1.0 cannot say, as of a command's colours. */
+function printable(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\ufffe\uffff]/gu, '\ufffd')
+}
