@@ -32,7 +32,7 @@ export function writeTrivialProject(directory, { contestant, files, runner, test
   if (environment !== undefined) writeFileSync(join(directory, 'environment.cjs'), environment)
 }
 
-function trivialTests(count) {
+export function trivialTests(count) {
   return Array.from({ length: count }, (_, at) => `test('is trivial, ${at}', () => {})\n`).join('')
 }
 

@@ -8,6 +8,11 @@ const SETUP = fileURLToPath(new URL('global-setup.js', import.meta.url))
 
 type Hook = (globalConfig: Config.GlobalConfig, projectConfig: Config.ProjectConfig) => unknown
 
+/** Whether the user's root has this hook. */
+export function hasRootHook(which: 'rootGlobalSetup' | 'rootGlobalTeardown', config: Config.ProjectConfig): boolean {
+  return custodyGlobals(config)[which] != null
+}
+
 /** Calls the global setup or teardown of the user's root as Jest would: transformed like the files of the project that it is called with. */
 export async function callRootHook(
   which: 'rootGlobalSetup' | 'rootGlobalTeardown',

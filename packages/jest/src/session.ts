@@ -54,8 +54,6 @@ export class Session {
   /** What the environment itself has started. */
   readonly #environments: readonly BornChild[]
   readonly #tests = new Map<Circus.TestEntry, OpenTest>()
-  /** The test of each attempt's scope: what it has left may be found when it has ended. */
-  readonly #entryOf = new WeakMap<Scope, Circus.TestEntry>()
   readonly #receipts = new Map<Circus.TestEntry, Receipt[]>()
   readonly #titles = new WeakMap<Circus.TestEntry, string>()
   #current: OpenTest | null = null
@@ -179,7 +177,6 @@ export class Session {
     const known = this.#tests.get(test)
     if (known !== undefined && known.attempt === attempt) return known
     const scope = this.#scope.openTest(() => this.#titleOf(test), test)
-    this.#entryOf.set(scope, test)
     const open: OpenTest = { attempt, scope, cell: { birth: scope.birth, countsOn: true, isOver: false } }
     this.#tests.set(test, open)
     return open
@@ -243,7 +240,7 @@ export class Session {
     const left = [...this.#tests.values()].filter(({ scope }) => !scope.isOver && !scope.isIdle)
     const settlements = await Promise.all(left.map(({ scope }) => scope.settle({ hasFailed: this.#hasFailed })))
     for (const [at, { receipts }] of settlements.entries()) {
-      const test = left[at] && this.#entryOf.get(left[at].scope)
+      const test = left[at] && entryOf(left[at].scope)
       if (test !== undefined) this.#keep(test, receipts)
     }
     settlements.push(await this.#scope.settle({ hasFailed: this.#hasFailed, isBroken: this.#isBroken, isWhole: this.#isWhole }))
@@ -269,7 +266,7 @@ export class Session {
     const byTest = new Map<Circus.TestEntry, CustodyError[]>()
     const rest: CustodyError[] = []
     for (const { error, of } of late) {
-      const entry = this.#entryOf.get(of)
+      const entry = entryOf(of)
       if (entry === undefined) rest.push(error)
       else byTest.set(entry, [...(byTest.get(entry) ?? []), error])
     }
@@ -286,6 +283,11 @@ export class Session {
     if ('error' in this.#outcome) appendFailures(this.#outcome.error, failures)
     else failFile(this.#outcome.result, this.#outcome.configs, failures)
   }
+}
+
+/** The test of an attempt's scope; what a file or an opened namespace has left is no single test's. */
+function entryOf({ kind, test }: Scope): Circus.TestEntry | undefined {
+  return kind === 'test' ? (test as Circus.TestEntry) : undefined
 }
 
 /** Jest prints every frame of an error; those of the wrappers around bodies and hooks help nobody. */

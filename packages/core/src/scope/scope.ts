@@ -51,6 +51,8 @@ export interface Settlement {
 }
 
 const nothing: Settlement = { receipts: [], failures: [], late: [] }
+/** One for all idle tests: they are many. */
+const settledIdle: Promise<Settlement> = Promise.resolve(nothing)
 
 /**
  * One file, or one attempt of a test, and what it accounts for. An adapter drives it: open, then `capture` right after the body and
@@ -297,7 +299,7 @@ export class Scope {
     this.isCancelled = verdict.isCancelled ?? false
     this.said = verdict.said ?? []
     if (this.kind === 'test') this.books.noteEnd(this, verdict.hasFailed, verdict.isSkipped ?? false)
-    this.#settling = this.#settle(verdict)
+    this.#settling = this.kind === 'test' && this.isIdle ? settledIdle : this.#settle(verdict)
     return this.#settling
   }
 
