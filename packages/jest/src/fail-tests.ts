@@ -2,6 +2,7 @@ import type { CustodyError } from '@custody/core/worker'
 import type { AssertionResult, TestResult } from '@jest/test-result'
 import type { Circus } from '@jest/types'
 import { messageUtil } from './fail-file.js'
+import { namesOfTest } from './names-of-test.js'
 import type { Configs } from './session.js'
 
 /**
@@ -18,9 +19,10 @@ export function failTests(
   const format = () => formatResultsErrors(result.testResults, config, globalConfig, result.testFilePath) ?? ''
   const before = format()
   const rest: CustodyError[] = []
+  const results = resultsOf(result.testResults, testsBeside(byTest.keys()))
   for (const [entry, errors] of byTest) {
-    const found = findResult(result.testResults, entry)
-    if (found === null) rest.push(...errors)
+    const found = results.get(entry)
+    if (found === undefined) rest.push(...errors)
     else failTest(result, found, errors)
   }
   // What was said of the file besides its tests, as of errors that nobody caught, stands behind them.
@@ -43,19 +45,31 @@ function failTest(result: TestResult, test: AssertionResult, errors: readonly Cu
   result.skipped = false
 }
 
-/** The result of a test: by its names, and of several with the same ones by its place among them. */
-function findResult(results: readonly AssertionResult[], entry: Circus.TestEntry): AssertionResult | null {
-  const namesake = results.filter((result) => isOf(result, entry))
-  const entries = entry.parent.tests.filter(({ name }) => name === entry.name)
-  return namesake[Math.max(0, entries.indexOf(entry))] ?? null
+/** The result of each test of a file: by its names, and of several with the same ones by its place among them. */
+function resultsOf(
+  results: readonly AssertionResult[],
+  tests: readonly Circus.TestEntry[],
+): Map<Circus.TestEntry, AssertionResult> {
+  const byNames = new Map<string, AssertionResult[]>()
+  for (const result of results) {
+    const names = JSON.stringify([...result.ancestorTitles, result.title])
+    byNames.set(names, [...(byNames.get(names) ?? []), result])
+  }
+  const found = new Map<Circus.TestEntry, AssertionResult>()
+  for (const test of tests) {
+    const result = byNames.get(JSON.stringify(namesOfTest(test)))?.shift()
+    if (result !== undefined) found.set(test, result)
+  }
+  return found
 }
 
-function isOf({ ancestorTitles, title }: AssertionResult, entry: Circus.TestEntry): boolean {
-  const ancestors: string[] = []
-  for (let block = entry.parent; block.parent !== undefined; block = block.parent) ancestors.unshift(block.name)
-  return (
-    title === entry.name &&
-    ancestorTitles.length === ancestors.length &&
-    ancestorTitles.every((name, at) => name === ancestors[at])
-  )
+/** All tests of the file of one of them, in the order in which Jest tells their results. */
+function testsBeside([first]: Iterable<Circus.TestEntry>): Circus.TestEntry[] {
+  let root = first?.parent
+  while (root?.parent !== undefined) root = root.parent
+  return root === undefined ? [] : testsIn(root)
+}
+
+function testsIn({ children }: Circus.DescribeBlock): Circus.TestEntry[] {
+  return children.flatMap((child) => (child.type === 'test' ? child : testsIn(child)))
 }
