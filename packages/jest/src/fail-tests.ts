@@ -2,7 +2,7 @@ import type { CustodyError } from '@custody/core/worker'
 import type { AssertionResult, TestResult } from '@jest/test-result'
 import type { Circus } from '@jest/types'
 import { messageUtil } from './fail-file.js'
-import { findResult } from './find-result.js'
+import { resultsOfTests } from './results-of-tests.js'
 import type { Configs } from './session.js'
 
 /**
@@ -19,9 +19,10 @@ export function failTests(
   const format = () => formatResultsErrors(result.testResults, config, globalConfig, result.testFilePath) ?? ''
   const before = format()
   const rest: CustodyError[] = []
+  const results = resultsOfTests(result.testResults, byTest.keys())
   for (const [entry, errors] of byTest) {
-    const found = findResult(result.testResults, entry)
-    if (found === null) rest.push(...errors)
+    const found = results.get(entry)
+    if (found === undefined) rest.push(...errors)
     else failTest(result, found, errors)
   }
   // What was said of the file besides its tests, as of errors that nobody caught, stands behind them.

@@ -1,7 +1,7 @@
 import type { Receipt } from '@custody/core/worker'
 import type { AssertionResult, TestResult } from '@jest/test-result'
 import type { Circus } from '@jest/types'
-import { findResult } from './find-result.js'
+import { resultsOfTests } from './results-of-tests.js'
 
 /** A result of a test that has started something, as Jest's JSON and reporters have it. */
 export interface ResultWithReceipts extends AssertionResult {
@@ -10,8 +10,10 @@ export interface ResultWithReceipts extends AssertionResult {
 
 /** Leaves receipts where reporters find them: in the results of the tests, those of all attempts in one. */
 export function leaveReceipts({ testResults }: TestResult, byTest: ReadonlyMap<Circus.TestEntry, readonly Receipt[]>): void {
+  if (byTest.size === 0) return
+  const results: Map<Circus.TestEntry, ResultWithReceipts> = resultsOfTests(testResults, byTest.keys())
   for (const [entry, receipts] of byTest) {
-    const result: ResultWithReceipts | null = findResult(testResults, entry)
-    if (result !== null) result.custody = { receipts }
+    const result = results.get(entry)
+    if (result !== undefined) result.custody = { receipts }
   }
 }

@@ -18,6 +18,7 @@ import { publishBridge } from './bridge.js'
 import { appendFailures, failFile } from './fail-file.js'
 import { failTests } from './fail-tests.js'
 import { leaveReceipts } from './leave-receipts.js'
+import { namesOfTest } from './names-of-test.js'
 import { wrapTree } from './wrap-tree.js'
 
 const SESSION: unique symbol = Symbol.for('@custody/jest/session.1')
@@ -162,9 +163,12 @@ export class Session {
         return event.test.errors.length > 0 ? this.#capture(event.test) : undefined
       case 'hook_failure':
         if (event.test == null) this.#isBroken = true
+        if (isTimeout(event.error)) noteCutShort(event.test == null ? this.#file : this.#open(event.test).cell)
         return this.#explain(event.error, event.test ?? null)
-      case 'test_fn_success':
       case 'test_fn_failure':
+        if (isTimeout(event.error)) noteCutShort(this.#open(event.test).cell)
+        return this.#capture(event.test)
+      case 'test_fn_success':
         return this.#capture(event.test)
       default:
         return undefined
@@ -185,9 +189,7 @@ export class Session {
   #titleOf(test: Circus.TestEntry): string {
     let title = this.#titles.get(test)
     if (title === undefined) {
-      const names = [test.name]
-      for (let block = test.parent; block.parent !== undefined; block = block.parent) names.unshift(block.name)
-      title = names.join(' › ')
+      title = namesOfTest(test).join(' › ')
       this.#titles.set(test, title)
     }
     return title
@@ -210,7 +212,6 @@ export class Session {
     if (test.errors.length > 0) this.#hasFailed = true
     hideOurFrames(test.errors)
     cell.isOver = true
-    if (test.errors.length > 0 && wasCutShort(test.errors)) noteCutShort(cell)
     this.#current = null
     const { isIdle } = scope
     const settling = scope.settle({ hasFailed: test.errors.length > 0, said: messagesOf(test.errors) })
@@ -303,14 +304,15 @@ function hideOurFrames(errors: readonly unknown[]): void {
   }
 }
 
-/** The messages of a test's own errors. */
+/** The messages of a test's own errors. What it throws may be anything. */
 function messagesOf(errors: readonly unknown[]): string[] {
-  return errors.flat().map((error) => String((error as { message?: unknown } | null)?.message))
+  const messages = errors.flat().map((error) => (error as { message?: unknown } | null | undefined)?.message)
+  return messages.filter((message) => typeof message === 'string')
 }
 
-/** Whether a limit of time has cut a test short, so that its body may go on. */
-function wasCutShort(errors: readonly unknown[]): boolean {
-  return messagesOf(errors).some((message) => /^Exceeded timeout of/.test(message))
+/** Whether a limit of time has cut a body or a hook short, so that it may go on: Jest fails it with a text. */
+function isTimeout(error: unknown): boolean {
+  return typeof error === 'string' && error.startsWith('Exceeded timeout of ')
 }
 
 function isPromise(value: unknown): value is Promise<void> {

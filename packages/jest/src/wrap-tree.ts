@@ -24,11 +24,33 @@ export function wrapTree(block: Circus.DescribeBlock, source: CellSource): void 
 }
 
 function within(fn: AnyFunction, cell: () => Cell, isConcurrent: boolean): AnyFunction {
-  // Jest drives a generator itself, step by step, and asks a function by its class whether it is one.
-  if (fn.constructor.name === 'GeneratorFunction') return fn
-  const wrapped: AnyFunction = function (...args) {
-    return runInCell(cell(), isConcurrent, () => fn.apply(this, args))
-  }
+  const isGenerator = fn.constructor.name === 'GeneratorFunction'
+  const wrapped = isGenerator ? steppingWithin(fn, cell, isConcurrent) : runningWithin(fn, cell, isConcurrent)
   // By its length Jest knows whether it takes a callback.
   return Object.defineProperty(wrapped, 'length', { value: fn.length })
+}
+
+function runningWithin(fn: AnyFunction, cell: () => Cell, isConcurrent: boolean): AnyFunction {
+  return function (...args) {
+    return runInCell(cell(), isConcurrent, () => fn.apply(this, args))
+  }
+}
+
+/** Jest asks a function whether it is a generator, and then drives it itself, step by step: each of them runs in the cell. */
+function steppingWithin(fn: AnyFunction, cell: () => Cell, isConcurrent: boolean): AnyFunction {
+  return function* (...args) {
+    const own = cell()
+    const inCell = <T>(run: () => T): T => runInCell(own, isConcurrent, run)
+    const steps = inCell(() => fn.apply(this, args) as Generator)
+    for (let step = () => steps.next(); ; ) {
+      const { done, value } = inCell(step)
+      if (done) return value
+      try {
+        const sent: unknown = yield value
+        step = () => steps.next(sent)
+      } catch (error) {
+        step = () => steps.throw(error)
+      }
+    }
+  }
 }

@@ -63,7 +63,7 @@ function failureOfOutcome(finding: Finding, outcome: RetireOutcome | null, optio
         'CUSTODY_SHUTDOWN_UNANSWERED',
         'retire',
         `it did not answer the shutdown within ${grouped(outcome.afterMs)} ms`,
-        hints.hung,
+        hints.hung(outcome.limit),
       )
     case 'still alive':
       return fail(
@@ -71,7 +71,7 @@ function failureOfOutcome(finding: Finding, outcome: RetireOutcome | null, optio
         'CUSTODY_EXIT_NOT_OBSERVED',
         'retire',
         `it accepted the shutdown and is still alive after ${grouped(outcome.afterMs)} ms`,
-        hints.hung,
+        hints.hung(outcome.limit),
       )
     case 'exit unobservable':
       return fail(
@@ -90,7 +90,7 @@ const hints = {
   invalid: 'do not write to the registry of a run, nor change modes below it.',
   unproven: 'start it with the environment of the test, so that it knows its namespace. By this locator it is left alone.',
   unreachable: 'see why it does not answer (its log, its event loop). What was born here ends with the run.',
-  hung: 'see what holds its drain, or raise timeouts.graceMs. What was born here ends with the run.',
+  hung: (limit: string) => `see what holds its drain, or raise timeouts.${limit}. What was born here ends with the run.`,
   unobservable: 'start it in the same pid and time namespace as the tests.',
   left: "stop it in the test, or allow it with published: 'retire'.",
 } as const

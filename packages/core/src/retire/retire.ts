@@ -21,13 +21,20 @@ export interface OwnedRuntime {
 export type RetireOutcome =
   | { readonly end: 'exited' }
   | { readonly end: 'refused'; readonly reason: string }
-  | { readonly end: 'unanswered'; readonly afterMs: number }
-  | { readonly end: 'still alive'; readonly afterMs: number }
+  | ({ readonly end: 'unanswered' } & TimedOut)
+  | ({ readonly end: 'still alive' } & TimedOut)
   | { readonly end: 'exit unobservable' }
+
+interface TimedOut {
+  readonly afterMs: number
+  /** The limit that has passed. */
+  readonly limit: 'graceMs' | 'teardownMs'
+}
 
 export interface RetireLimits {
   /** Milliseconds from the request to the exit. */
   readonly graceMs: number
+  /** That of the whole teardown. */
   readonly deadline: Deadline
 }
 
@@ -42,7 +49,8 @@ export async function retire(
 ): Promise<RetireOutcome> {
   const { evidence, name, session } = runtime
   const begun = clock.now()
-  const elapsedMs = () => Math.round(clock.now() - begun)
+  const limit = limits.deadline.leftMs < limits.graceMs ? 'teardownMs' : 'graceMs'
+  const timedOut = (): TimedOut => ({ afterMs: Math.round(clock.now() - begun), limit })
   const deadline = limits.deadline.within(limits.graceMs)
   let isListening = true
   // What we end ourselves is no sign of the runtime.
@@ -75,7 +83,7 @@ export async function retire(
     }
     if (hasCode(error, 'CUSTODY_ANSWER_TIMEOUT')) {
       hangUp()
-      return { end: 'unanswered', afterMs: elapsedMs() }
+      return { end: 'unanswered', ...timedOut() }
     }
     // It may have left between its proof and the request: its exit is then still to be seen.
     if (!hasCode(error, 'CUSTODY_CONNECTION_CLOSED')) throw error
@@ -90,7 +98,7 @@ export async function retire(
   const told = runtime.peer?.exited ?? null
   const hasExited = await (told === null ? observeExit(identity, session.ended, deadline) : observeHeldExit(told, deadline))
   hangUp()
-  if (!hasExited) return { end: 'still alive', afterMs: elapsedMs() }
+  if (!hasExited) return { end: 'still alive', ...timedOut() }
   onStep('exit observed')
   if (evidence.frozenPath !== null) onStep(isThere(evidence.frozenPath) ? 'locator left behind' : 'locator removed')
   return { end: 'exited' }
