@@ -46,8 +46,8 @@ export class CustodyError<Code extends string = string> extends Error {
 }
 
 /** Whether a thrown value is a Custody error with this code, from whatever realm or copy it comes. */
-export function hasCode(error: unknown, code: string): boolean {
-  return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === code
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return typeof error === 'object' && error !== null && codes.includes((error as { code?: unknown }).code as string)
 }
 
 /** Whether an error is one of Custody's, from whichever copy of it. */

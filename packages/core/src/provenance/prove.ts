@@ -154,7 +154,7 @@ function classify(error: unknown): Answer {
   if (hasCode(error, 'CUSTODY_PROOF_FALSE')) return 'false'
   if (hasCode(error, 'CUSTODY_ANSWER_GARBAGE')) return 'garbage'
   if (hasCode(error, 'CUSTODY_CONNECTION_CLOSED')) return 'closed'
-  if (hasCode(error, 'CUSTODY_CONNECT_FAILED') || hasCode(error, 'CUSTODY_ANSWER_TIMEOUT')) return 'none'
+  if (hasCode(error, 'CUSTODY_CONNECT_FAILED', 'CUSTODY_ANSWER_TIMEOUT')) return 'none'
   // Others can write to the directory of its socket: whoever listens there is not asked.
   if (hasCode(error, 'CUSTODY_UNSAFE_DIRECTORY')) return 'none'
   // It refused to say who it is.

@@ -20,7 +20,7 @@ export function junitOf({ events }: Report): string {
     '@errors': 0,
   }
   const property = events.flatMap((event) =>
-    event.type === 'receipt' ? [{ '@name': 'custody', '@value': printable(describeReceipt(event.receipt)) }] : [],
+    event.type === 'receipt' ? [{ '@name': 'custody', '@value': validXml(describeReceipt(event.receipt)) }] : [],
   )
   return builder.build({
     '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
@@ -55,17 +55,17 @@ interface TestCase {
 }
 
 function caseOf(file: string, name: string, failures: readonly FailureEvent[]): TestCase {
-  const named = { '@classname': printable(file), '@name': printable(name), '@time': 0 }
+  const named = { '@classname': validXml(file), '@name': validXml(name), '@time': 0 }
   const [first] = failures
   if (first === undefined) return named
   const [message = ''] = first.message.split('\n')
   const text = failures.map(({ stack }) => stack).join('\n\n')
-  return { ...named, failure: { '@message': printable(message), '@type': first.code, '#text': printable(text) } }
+  return { ...named, failure: { '@message': validXml(message), '@type': first.code, '#text': validXml(text) } }
 }
 
 const builder = new XmlBuilder({ ignoreAttributes: false, attributeNamePrefix: '@', format: true, suppressEmptyNode: true })
 
 /** Without the characters that XML 1.0 cannot say, as of a command's colours. */
-function printable(text: string): string {
+function validXml(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\ufffe\uffff]/gu, '\ufffd')
 }

@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 
 /** What reads a script. */
 const INTERPRETER = /^(?:node|nodejs|bun|deno|tsx|ts-node|python[\d.]*|pypy[\d.]*|ruby|perl|php|(?:ba|da|z|k)?sh)$/
-const SHELL = /^(?:ba|da|z|k)?sh$/
+export const SHELL: RegExp = /^(?:ba|da|z|k)?sh$/
 /** What finds a package, or a script of one, by its name. */
 const LAUNCHER = /^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun)$/
 const SUBCOMMAND = /^(?:exec|x|dlx|run|run-script)$/

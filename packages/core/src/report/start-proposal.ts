@@ -1,8 +1,8 @@
-import { relative } from 'node:path'
+import { basename, relative } from 'node:path'
 import { withoutSecrets } from '../tree/without-secrets.js'
 import { endOf, isPath, type Listener, type Port, portOf } from './port-of.js'
-import { programOf } from './program-of.js'
-import { quoted } from './words.js'
+import { programOf, SHELL } from './program-of.js'
+import { printable, quoted } from './words.js'
 
 /** What is known of a process that was left. */
 export interface LeftRuntime extends Listener {
@@ -52,7 +52,7 @@ function typedFor(command: readonly string[]): readonly string[] {
 function withPort(part: string, { number }: Port): string {
   const before = endOf(part, number)
   if (before === null) return quoted(part)
-  const text = before.replace(/[\\`]|\$(?=\{)/g, '\\$&').replace(/\n/g, '\\n')
+  const text = printable(before.replace(/[\\`]|\$(?=\{)/g, '\\$&'))
   return before === '' ? 'String(ports.http)' : `\`${text}\${ports.http}\``
 }
 
@@ -67,7 +67,7 @@ function readyFor({ below, listensOn }: LeftRuntime, port: Port | null): string[
 /** A shell is named by whoever listens below it. */
 function nameFor({ below, command }: LeftRuntime): string {
   const listener = below.find(({ listensOn }) => listensOn.some((address) => !isPath(address)))
-  const isShell = /(?:^|\/)(?:ba|da|z|k)?sh$/.test(command[0] ?? '')
+  const isShell = SHELL.test(basename(command[0] ?? ''))
   const program = programOf(isShell && listener !== undefined ? listener.command : command)
   return program.replace(/[^\w.-]/g, '-').slice(0, 64) || 'program'
 }

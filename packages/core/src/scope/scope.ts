@@ -258,7 +258,7 @@ export class Scope {
       file.#lease = lease
       // What a test had in its way need not be in that of the next. What has taken its whole time is not waited for again.
       lease.catch(({ cause }: Error) => {
-        if (!hasCode(cause, 'CUSTODY_LOCATOR_MISSING') && !hasCode(cause, 'CUSTODY_ANSWER_TIMEOUT')) file.#lease = null
+        if (!hasCode(cause, 'CUSTODY_LOCATOR_MISSING', 'CUSTODY_ANSWER_TIMEOUT')) file.#lease = null
       })
     }
     return file.#lease

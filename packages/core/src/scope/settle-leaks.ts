@@ -14,6 +14,7 @@ import { notEnded } from '../report/not-ended.js'
 import { stackOfSite } from '../report/stack-of-site.js'
 import type { Swept } from '../supervisor/protocol.js'
 import { writeExemption } from '../supervisor/write-exemption.js'
+import { EMPTY_LOOKS } from '../tree/stop-tree.js'
 import { leakPolicyOf } from './leak-policy.js'
 import type { Scope } from './scope.js'
 import { teardownFailed } from './teardown-failed.js'
@@ -25,9 +26,6 @@ export interface LeakSettlement {
   /** Each with the test that has left it, or with the file. */
   readonly failures: readonly { readonly of: Scope; readonly error: CustodyError }[]
 }
-
-/** Once something was found, so many looks in a row must find nothing: one that is replaced all the time may be missed by one. */
-const EMPTY_LOOKS = 3
 
 /** How long the end of what was left may take, in milliseconds. */
 export const END_LEFT_MS = 30_000

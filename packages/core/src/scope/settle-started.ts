@@ -1,11 +1,11 @@
-import { CustodyError, hasCode, isCustodyError } from '@custody/runtime/internals'
+import { CustodyError, isCustodyError } from '@custody/runtime/internals'
 import { receiptOf } from '../launch/receipt-of.js'
 import { notStopped, STOP_MARGIN_MS } from '../launch/started-runtime.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { RunEvent } from '../report/events.js'
 import { leadTo } from '../report/stack-of-site.js'
 import { grouped } from '../report/words.js'
-import type { SupervisorLink } from '../supervisor/link.js'
+import { isLoss, type SupervisorLink } from '../supervisor/link.js'
 import type { Ended } from '../supervisor/protocol.js'
 import type { Use } from './holdings.js'
 import type { Scope } from './scope.js'
@@ -30,7 +30,7 @@ export async function settleStarted(scope: Scope): Promise<StartedSettlement> {
     const settled = settleEnded(all, scope.run.options, scope.kind === 'file' ? null : scope.name, scope.uses)
     return { events: [...exits.events, ...settled.events], failures: [...unready, ...exits.failures, ...settled.failures] }
   } catch (cause) {
-    if (!hasCode(cause, 'CUSTODY_CONNECTION_CLOSED') && !hasCode(cause, 'CUSTODY_ANSWER_TIMEOUT')) throw cause
+    if (!isLoss(cause)) throw cause
     return { events: [], failures: [...unready, supervisorLost(scope, cause)] }
   }
 }

@@ -113,6 +113,11 @@ export class SupervisorLink {
   }
 }
 
+/** Whether an error says that the supervisor is gone, or does not answer any more. */
+export function isLoss(error: unknown): boolean {
+  return hasCode(error, 'CUSTODY_CONNECTION_CLOSED', 'CUSTODY_ANSWER_TIMEOUT')
+}
+
 function keyOf({ id, isDaemon }: Pick<ExitNotice, 'id' | 'isDaemon'>): string {
   return isDaemon ? `daemon of ${id}` : id
 }
@@ -147,7 +152,7 @@ function watchOrNull(directory: string, listener: () => void): FSWatcher | null 
     return watch(directory, listener).on('error', listener)
   } catch (error) {
     // The machine has no watches left: the timer looks.
-    if (hasCode(error, 'EMFILE') || hasCode(error, 'ENOSPC')) return null
+    if (hasCode(error, 'EMFILE', 'ENOSPC')) return null
     throw error
   }
 }

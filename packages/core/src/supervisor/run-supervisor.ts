@@ -1,10 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Identity } from '@custody/runtime'
-import { clock, Deadline, hasCode } from '@custody/runtime/internals'
+import { clock, Deadline } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Birthmark } from '../tree/birthmark.js'
 import { launchSupervisor } from './launch-supervisor.js'
-import { SupervisorLink } from './link.js'
+import { isLoss, SupervisorLink } from './link.js'
 import type { Reached } from './means.js'
 import type { Ended, Swept } from './protocol.js'
 import type { RunRecord } from './run-record.js'
@@ -126,7 +126,7 @@ export class RunSupervisor {
     try {
       return await link.call<T>(method, params, END_MS)
     } catch (error) {
-      if (!hasCode(error, 'CUSTODY_CONNECTION_CLOSED') && !hasCode(error, 'CUSTODY_ANSWER_TIMEOUT')) throw error
+      if (!isLoss(error)) throw error
       if (!this.#isEnding) this.#loss ??= `it did not answer "${method}"`
       return null
     }

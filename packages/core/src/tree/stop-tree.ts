@@ -47,7 +47,10 @@ interface Look {
   readonly onFound?: (identity: Identity) => void
 }
 
-/** This many looks in a row must find nothing: a process between fork and exec shows its parent's face. */
+/**
+ * This many looks in a row must find nothing: a process between fork and exec shows its parent's face, and one that is replaced all the
+ * time may be missed by one.
+ */
 export const EMPTY_LOOKS = 3
 /** How long to go on killing what keeps coming, in milliseconds. */
 const FORCE_MS = 5_000
