@@ -4,7 +4,7 @@ import { pathOfTool, runners, shareSuite, statusesOf } from './run-suite.js'
 /** Functions of Jest, as its types are not installed in every home. */
 const globals = `
 declare const test: (title: string, run: () => unknown) => void
-declare const expect: (value: unknown) => { toBe(expected: unknown): void; toBeGreaterThan(expected: number): void; toBeInstanceOf(expected: unknown): void; rejects: { toMatchObject(expected: object): Promise<void> } }
+declare const expect: (value: unknown) => { toBe(expected: unknown): void; toBeGreaterThan(expected: number): void; toBeInstanceOf(expected: unknown): void }
 `
 
 /** Lines that no compiler keeps, so that a line of the compiled code is not that of the source. */
@@ -84,28 +84,25 @@ const tsJest = (compilerOptions: object, options: object = {}) =>
       },
     },
   ])
-const swcModules = () =>
-  JSON.stringify([
-    pathOfTool('@swc/jest'),
-    { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'es6' } },
-  ])
-const swc = () => JSON.stringify([pathOfTool('@swc/jest'), { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' } }])
+const swc = (options: object = {}) =>
+  JSON.stringify([pathOfTool('@swc/jest'), { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, ...options }])
 
 /** What compiles the files of each project. The types are checked by ts-jest alone, unless it takes each file for itself. */
 const compilers: Readonly<Record<string, () => string>> = {
   babel,
-  swc,
+  swc: () => swc(),
   'ts-jest for CommonJS': () => tsJest({ module: 'commonjs', moduleResolution: 'node' }),
   'ts-jest for nodenext': () => tsJest({ module: 'nodenext', moduleResolution: 'nodenext' }),
   'ts-jest for isolated modules': () => tsJest({ module: 'commonjs', isolatedModules: true }),
 }
 const names = Object.keys(compilers)
-const directoryOf = (name: string) => name.replaceAll(/\W+/g, '-')
+/** What the files of a project are named by. */
+const stemOf = (name: string) => name.replaceAll(/\W+/g, '-')
 
 /** Native ES modules, by the language and what compiles them. */
 const modules: Readonly<Record<string, () => string>> = {
   JavaScript: () => '{}',
-  'TypeScript by swc': () => swcModules(),
+  'TypeScript by swc': () => swc({ module: { type: 'es6' } }),
   'TypeScript by ts-jest': () =>
     tsJest({ module: 'esnext', moduleResolution: 'bundler', isolatedModules: true }, { useESM: true }),
 }
@@ -120,7 +117,7 @@ const inModule = (name: string, of: string) => `
 import whole, { custody, CustodyError } from '@custody/jest'
 import { startServer } from '${of}'
 const { stdout } = await custody.exec('echo', ['at the top level'])
-const shared = await custody.shared({ name: '${directoryOf(name)}', scope: 'file', command: ['sleep', '300'] })
+const shared = await custody.shared({ name: '${stemOf(name)}', scope: 'file', command: ['sleep', '300'] })
 test('${name}: has both exports', () => {
   expect(whole.custody).toBe(custody)
   expect(whole.CustodyError).toBe(CustodyError)
@@ -144,7 +141,7 @@ const config = (projects: readonly string[]) => `
   export default withCustody({ testTimeout: 30_000, projects: [${projects.join()}] }, { report: { json: 'custody.json' } })`
 
 const project = (name: string, ending: string, rest: string) =>
-  `{ ${rest}, displayName: '${name}', rootDir: import.meta.dirname, testMatch: ['**/${directoryOf(name)}.check.${ending}'] }`
+  `{ ${rest}, displayName: '${name}', rootDir: import.meta.dirname, testMatch: ['**/${stemOf(name)}.check.${ending}'] }`
 
 describe.runIf(runners.includes('jest'))('jest', () => {
   describe('with TypeScript that is compiled by', () => {
@@ -156,8 +153,9 @@ describe.runIf(runners.includes('jest'))('jest', () => {
         config: config(names.map((name) => project(name, 'ts', `transform: { '\\\\.ts$': ${compilers[name]?.()} }`))),
         files: {},
         extras: {
-          'lib.ts': lib,
-          ...Object.fromEntries(names.map((name) => [`${directoryOf(name)}.check.ts`, source(name, './lib')])),
+          // One each: Jest remembers a file as the first compiler made it.
+          ...Object.fromEntries(names.map((name) => [`${stemOf(name)}.lib.ts`, lib])),
+          ...Object.fromEntries(names.map((name) => [`${stemOf(name)}.check.ts`, source(name, `./${stemOf(name)}.lib`)])),
         },
       }),
       200_000,
@@ -184,7 +182,7 @@ describe.runIf(runners.includes('jest'))('jest', () => {
       const [, block = ''] = suite().output.split(`● ${name}: leaks\n`)
       expect(block, suite().output).toContain('A process that this test started is still alive.')
       expect(block).toContain(`> ${lineInLib} |   return spawn('sleep', [String(seconds)], { stdio: 'ignore' }) // in the lib`)
-      expect(block).toContain(`at startServer (lib.ts:${lineInLib}:`)
+      expect(block).toContain(`at startServer (${stemOf(name)}.lib.ts:${lineInLib}:`)
       expect(block).toContain(`(${suite().placeOf(`// leaked ${name}`)}:`)
     })
   })
@@ -209,8 +207,8 @@ describe.runIf(runners.includes('jest'))('jest', () => {
           ...Object.fromEntries(
             Object.keys(modules).map((name) =>
               name === 'JavaScript'
-                ? [`${directoryOf(name)}.check.mjs`, inModule(name, './lib.mjs')]
-                : [`${directoryOf(name)}.check.ts`, `${globals}${types}${inModule(name, './lib')}`],
+                ? [`${stemOf(name)}.check.mjs`, inModule(name, './lib.mjs')]
+                : [`${stemOf(name)}.check.ts`, `${globals}${types}${inModule(name, './lib')}`],
             ),
           ),
         },
@@ -225,7 +223,7 @@ describe.runIf(runners.includes('jest'))('jest', () => {
         [`${name}: starts`]: 'passed',
         [`${name}: leaks`]: 'failed',
       })
-      expect(suite().receiptsOf(directoryOf(name))).toMatchObject([{ forced: false, left: [] }])
+      expect(suite().receiptsOf(stemOf(name))).toMatchObject([{ forced: false, left: [] }])
     })
 
     test.each(Object.keys(modules))('%s, a leak names the line of the test', (name) => {

@@ -4,6 +4,7 @@ import {
   type Cell,
   type CustodyError,
   enterFile,
+  formatSitesOf,
   noteCutShort,
   type RunHandle,
   Scope,
@@ -90,6 +91,7 @@ export class Session {
         this.#hasFailed = true
         this.#isBroken = true
         this.#outcome = { error }
+        this.#formatSites()
         throw error
       },
     )
@@ -164,6 +166,9 @@ export class Session {
       case 'test_fn_success':
       case 'test_fn_failure':
         return this.#capture(event.test)
+      case 'teardown':
+        this.#formatSites()
+        return undefined
       default:
         return undefined
     }
@@ -174,11 +179,16 @@ export class Session {
     const attempt = Math.max(1, test.invocations)
     const known = this.#tests.get(test)
     if (known !== undefined && known.attempt === attempt) return known
+    if (known !== undefined) formatSitesOf(known.scope.birth)
     const scope = this.#scope.openTest(() => this.#titleOf(test), test)
     this.#entryOf.set(scope, test)
     const open: OpenTest = { attempt, scope, cell: { birth: scope.birth, countsOn: true, isOver: false } }
     this.#tests.set(test, open)
     return open
+  }
+
+  #formatSites(): void {
+    for (const { scope } of [{ scope: this.#scope }, ...this.#tests.values()]) formatSitesOf(scope.birth)
   }
 
   #titleOf(test: Circus.TestEntry): string {
