@@ -5,6 +5,7 @@ import { type CustodyGlobals, custodyGlobals } from './base-runner.cjs'
 import { defaultReporter } from './default-reporter.cjs'
 import { directoryOfCaller } from './directory-of-caller.cjs'
 import { expandProjects } from './expand-projects.cjs'
+import { leaveOwnFiles } from './own-files.cjs'
 
 export type { Allowance, CustodyOptions, LeakOverride, LeakPolicy }
 
@@ -71,10 +72,7 @@ function wrapProject<C extends Project>(config: C, root: Omit<CustodyGlobals, 't
   return {
     ...config,
     testRunner: RUNNER,
-    // Automatic mocks would replace the `custody` object by one that does nothing.
-    unmockedModulePathPatterns: [
-      ...new Set([...(config.unmockedModulePathPatterns ?? []), '/@custody/', escapeRegExp(__dirname)]),
-    ],
+    ...leaveOwnFiles(config),
     globals: { ...config.globals, '@custody/jest': { ...root, testRunner } satisfies CustodyGlobals },
   }
 }
@@ -92,8 +90,4 @@ function unwrap<C extends Project>(config: C): { config: C; options: CustodyOpti
 /** Whether a place holds this file of ours, by its path or by its name as a part of the package. */
 function isOurs(configured: string | null | undefined, path: string): boolean {
   return configured === path || configured === `@custody/jest/${parse(path).name}`
-}
-
-function escapeRegExp(path: string): string {
-  return path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

@@ -27,6 +27,9 @@ export type { Custody, Definition, Namespace, OpenedNamespace, Runtime, ScopeMem
 
 const KEY = Symbol.for('@custody/jest')
 
+/** As they are when this is loaded: a test may spy on them. */
+const { parse, stringify } = JSON
+
 /** An error of Custody, made in the test's own realm. Recognise it by its `code`: after `jest.resetModules()` the class is another. */
 export class CustodyError extends Error {
   readonly code: string
@@ -197,7 +200,7 @@ async function guard<T>(call: () => Promise<T>): Promise<T> {
 /** The same for a result that is plain data. */
 async function wrap<T>(call: () => Promise<T>): Promise<T> {
   const value = await guard(call)
-  return value === undefined ? value : (JSON.parse(JSON.stringify(value)) as T)
+  return value === undefined ? value : (parse(stringify(value)) as T)
 }
 
 function inside<T>(call: () => T): T {
@@ -209,10 +212,10 @@ function inside<T>(call: () => T): T {
 }
 
 function own(error: unknown): unknown {
-  const { code, facts, hint, inspection, message, stack } = error as Partial<CustodyError> & { inspection?: unknown }
+  const { code, facts, hint, inspection, message, stack } = (error ?? {}) as Partial<CustodyError> & { inspection?: unknown }
   if (error instanceof CustodyError || typeof code !== 'string' || typeof message !== 'string') return error
-  const mine = new CustodyError(message, code, hint, JSON.parse(JSON.stringify(facts ?? {})) as Record<string, unknown>)
+  const mine = new CustodyError(message, code, hint, parse(stringify(facts ?? {})) as Record<string, unknown>)
   if (typeof stack === 'string') mine.stack = stack
-  if (inspection !== undefined) Object.assign(mine, { inspection: JSON.parse(JSON.stringify(inspection)) })
+  if (inspection !== undefined) Object.assign(mine, { inspection: parse(stringify(inspection)) })
   return mine
 }

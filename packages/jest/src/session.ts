@@ -4,6 +4,7 @@ import {
   type Cell,
   type CustodyError,
   enterFile,
+  formatSitesOf,
   noteCutShort,
   type Receipt,
   type RunHandle,
@@ -92,6 +93,7 @@ export class Session {
         this.#hasFailed = true
         this.#isBroken = true
         this.#outcome = { error }
+        this.#formatSites()
         throw error
       },
     )
@@ -170,6 +172,9 @@ export class Session {
         return this.#capture(event.test)
       case 'test_fn_success':
         return this.#capture(event.test)
+      case 'teardown':
+        this.#formatSites()
+        return undefined
       default:
         return undefined
     }
@@ -180,10 +185,15 @@ export class Session {
     const attempt = Math.max(1, test.invocations)
     const known = this.#tests.get(test)
     if (known !== undefined && known.attempt === attempt) return known
+    if (known !== undefined) formatSitesOf(known.scope.birth)
     const scope = this.#scope.openTest(() => this.#titleOf(test), test)
     const open: OpenTest = { attempt, scope, cell: { birth: scope.birth, countsOn: true, isOver: false } }
     this.#tests.set(test, open)
     return open
+  }
+
+  #formatSites(): void {
+    for (const { scope } of [{ scope: this.#scope }, ...this.#tests.values()]) formatSitesOf(scope.birth)
   }
 
   #titleOf(test: Circus.TestEntry): string {

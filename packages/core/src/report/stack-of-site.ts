@@ -21,10 +21,12 @@ export function withoutOurFrames(stack: string): string {
 
 /** A frame of these packages, installed or in their own workspace. */
 function isOurs(line: string): boolean {
-  return ours.some((directory) => line.includes(directory))
+  return INSTALLED.test(line) || ours.some((directory) => line.includes(directory))
 }
 
-// This package and the adapters beside it, wherever they are installed. A user's project may have folders of the same names.
+// pnpm has no two packages beside each other.
+const INSTALLED = /[\\/]node_modules[\\/]@custody[\\/](?:core|vitest|jest)[\\/]/
+// This package and the adapters beside it, in their own workspace. A user's project may have folders of the same names.
 const ours = ['core', 'vitest', 'jest'].map((name) => fileURLToPath(new URL(`../../../${name}/`, import.meta.url)))
 
 /** Has an error lead to the user's line instead of to ours. */
