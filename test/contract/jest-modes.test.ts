@@ -1,0 +1,213 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { hasProgram } from './alive.js'
+import { majorOf, pathOfTool, runInProject, runners, type SuiteResult, shareSuite, statusesOf } from './run-suite.js'
+
+const isJest = runners.includes('jest')
+
+/** So long may something take to end that nothing holds. Jest 29 has a fixed half of a second for workers, which a busy machine exceeds. */
+const patient =
+  isJest && majorOf('jest') >= 30 ? 'openHandlesTimeout: 60_000, workerGracefulExitTimeout: 60_000' : 'openHandlesTimeout: 60_000'
+
+/** A configuration with more than the usual one. */
+const configured = (more: string, options = '{}') => `
+  import { withCustody } from '@custody/jest/config'
+  const own = { testMatch: ['**/*.check.cjs'], transform: {}, testTimeout: 30_000, rootDir: import.meta.dirname, ${patient}, ${more} }
+  export default withCustody(own, { keep: 'never', report: { json: 'custody.json' }, timeouts: { exitMs: 200 }, ...${options} })`
+
+const lib = `const { spawn } = require('node:child_process')
+exports.never = () => 'is not covered'
+exports.start = () => {
+  if (!exports.start) return
+  return spawn('sleep', ['300'], { stdio: 'ignore' })
+}`
+
+const extras = { 'lib.cjs': lib }
+
+const api = `
+  const script = 'console.log("up"); setInterval(() => {}, 1e3)'
+  const api = { name: 'api', command: [node, '-e', script], ready: { log: 'up' } }`
+
+const files = {
+  leaking: `
+    test('leaks', () => {
+      note('leaked', require('./lib.cjs').start().pid)
+    })
+    test('is beside it', () => {})`,
+  owning: `
+    ${api}
+    test('starts a runtime', async () => { note('runtime', (await custody.start(api)).pid) })
+    test('leaves a daemon', async () => { note('daemon', await leave('obeying')) })`,
+}
+const outcomes = { leaks: 'failed', 'is beside it': 'passed', 'starts a runtime': 'passed', 'leaves a daemon': 'passed' }
+
+/** What Jest says of what it had to wait for, or to end. */
+const complaints = new RegExp(
+  ['did not exit', 'open handle', ...(patient.includes('worker') ? ['failed to exit'] : [])].join('|'),
+)
+
+/** The processes of a suite that are alive, and what its runs have on disk. */
+function leftBy({ base, notes }: SuiteResult): unknown[] {
+  const runs = readdirSync(base).filter((name) => name.startsWith('custody-'))
+  return [...Object.values(notes).filter(hasProgram), ...runs.flatMap((name) => readdirSync(join(base, name)))]
+}
+
+describe.runIf(isJest)('a suite that leaks a process, starts a runtime and leaves a daemon', () => {
+  describe.concurrent.each([
+    ['in one process', ['--runInBand'], ''],
+    ['in two processes', ['-w', '2'], ''],
+    ['in threads', ['-w', '2'], 'workerThreads: true'],
+    ['in any order', ['--randomize', '--seed=7'], ''],
+    ['while open handles are looked for', ['--detectOpenHandles'], ''],
+    ['with few words', ['--silent', '--errorOnDeprecated', '--maxConcurrency=1'], ''],
+    ['with many words', ['--verbose'], 'slowTestThreshold: 0'],
+    ['with mocks and modules that are reset', ['--resetMocks', '--restoreMocks', '--resetModules'], ''],
+    ['with fake timers everywhere', [], `fakeTimers: { enableGlobally: true }`],
+    ['with injected globals', [], `sandboxInjectedGlobals: ['Math']`],
+    ['in jsdom', ['-i'], `testEnvironment: '${isJest && pathOfTool('jest-environment-jsdom')}'`],
+  ] as const)('%s', (_, args, more) => {
+    const suite = shareSuite('jest', () => ({ args, config: configured(more), extras, files }))
+
+    test('is red for the leak alone, at its line', () => {
+      const { exitCode, output } = suite()
+      expect(statusesOf(suite()), output).toEqual(outcomes)
+      expect(exitCode, output).toBe(1)
+      expect(suite().test('leaks').messages).toContain('lib.cjs:5:10')
+      expect(output).toMatch(/> 5 \| {3}return spawn\('sleep'/)
+    })
+
+    test('leaves nothing, and holds up nobody', () => {
+      expect(Object.keys(suite().notes).sort(), suite().output).toEqual(['daemon', 'leaked', 'runtime'])
+      expect(leftBy(suite())).toEqual([])
+      expect(suite().output).not.toMatch(complaints)
+    })
+  })
+})
+
+describe.runIf(isJest)('without injected globals', () => {
+  const own = `
+    const { test } = require('@jest/globals')
+    const { custody } = require('@custody/jest')
+    ${api.replace('[node,', "['node',")}
+    test('leaks', () => { require('./lib.cjs').start() })
+    test('starts a runtime', async () => { await custody.start(api) })`
+  const suite = shareSuite('jest', () => ({
+    config: configured('injectGlobals: false'),
+    extras: { ...extras, 'own.check.cjs': own },
+    files: {},
+  }))
+
+  test('a leak is red, and what is owned is green', () => {
+    expect(statusesOf(suite()), suite().output).toEqual({ leaks: 'failed', 'starts a runtime': 'passed' })
+    expect(leftBy(suite())).toEqual([])
+  })
+})
+
+describe.runIf(isJest)('coverage', () => {
+  describe.concurrent.each(['v8', 'babel'])('by %s', (provider) => {
+    const args = ['--coverage', `--coverageProvider=${provider}`, '--collectCoverageFrom=**/*.cjs', '--coverageReporters=text']
+    const suite = shareSuite('jest', () => ({ args, config: configured(''), extras, files }))
+
+    test('is that of the user’s files, and leaves a leak its line', () => {
+      const { output } = suite()
+      expect(statusesOf(suite()), output).toEqual(outcomes)
+      expect(suite().test('leaks').messages).toContain('lib.cjs:5:10')
+      expect(output).toMatch(/> 5 \| {3}return spawn\('sleep'/)
+      const rows = [...output.matchAll(/^ *(.+?) +\|(?: +[\d.]+ \|){4} +(\d*)/gm)].map(([, name, uncovered]) => [name, uncovered])
+      expect(rows, output).toEqual([
+        ['All files', ''],
+        ['lib.cjs', '4'],
+      ])
+      expect(leftBy(suite())).toEqual([])
+    })
+  })
+})
+
+describe.runIf(isJest)('a configuration in which everything is the user’s own', () => {
+  const noting = (name: string) => `const { appendFileSync } = require('node:fs')
+    const note = (name) => appendFileSync('notes.jsonl', JSON.stringify(['own ' + name, 'called']) + '\\n')
+    const { createRequire } = require('node:module')
+    const jest = ['jest', '@jest/core', 'jest-config'].reduce((from, name) => createRequire(from.resolve(name + '/package.json')), require)
+    const core = ['jest', '@jest/core'].reduce((from, name) => createRequire(from.resolve(name + '/package.json')), require)
+    ${name}`
+  const suite = shareSuite('jest', () => ({
+    args: ['-w', '2'],
+    config: configured(`
+      testRunner: '<rootDir>/own/runner.cjs', reporters: ['default', '<rootDir>/own/reporter.cjs'],
+      testSequencer: '<rootDir>/own/sequencer.cjs', testResultsProcessor: '<rootDir>/own/processor.cjs',
+      globalSetup: '<rootDir>/own/setup.cjs', globalTeardown: '<rootDir>/own/teardown.cjs'`),
+    extras: {
+      ...extras,
+      'own/runner.cjs': noting(`
+        const circus = jest('jest-circus/runner')
+        module.exports = (...args) => { note('runner'); return (circus.default ?? circus)(...args) }`),
+      'own/reporter.cjs': noting(`module.exports = class {
+        onTestResult(_, { numFailingTests }) { if (numFailingTests > 0) note('reporter') }
+      }`),
+      'own/sequencer.cjs': noting(`
+        const { default: Sequencer } = core('@jest/test-sequencer')
+        module.exports = class extends Sequencer {
+          cacheResults(tests, results) { if (results.numFailedTests === 1) note('sequencer'); return super.cacheResults(tests, results) }
+        }`),
+      'own/processor.cjs': noting(
+        `module.exports = (results) => { if (results.numFailedTests === 1) note('processor'); return results }`,
+      ),
+      'own/setup.cjs': noting(`module.exports = () => note('setup')`),
+      'own/teardown.cjs': noting(`module.exports = () => note('teardown')`),
+    },
+    files,
+  }))
+
+  test('is called in each place, and sees the leak', () => {
+    expect(statusesOf(suite()), suite().output).toEqual(outcomes)
+    const called = Object.keys(suite().notes).filter((name) => name.startsWith('own '))
+    const places = ['processor', 'reporter', 'runner', 'sequencer', 'setup', 'teardown']
+    expect(called.sort(), suite().output).toEqual(places.map((name) => `own ${name}`))
+    expect(leftBy(suite())).toEqual([])
+  })
+})
+
+describe.runIf(isJest)('other ways to run Jest', () => {
+  const suite = shareSuite('jest', () => ({ config: configured(''), extras, files }))
+  const run = (...args: string[]) => runInProject('jest', suite(), ['--ci', ...args])
+
+  test('shards are judged each for itself', async () => {
+    const shards = [await run('--shard=1/2'), await run('--shard=2/2')]
+    expect(shards.map(({ exitCode }) => exitCode).sort(), shards[0]?.output).toEqual([0, 1])
+    const [green, red] = shards.sort((a, b) => (a.exitCode ?? 0) - (b.exitCode ?? 0))
+    expect(green?.output).toMatch(/custody {2}2 runtimes, 2 owned, 2 retired, /)
+    expect(red?.output).toMatch(/Tests: +1 failed, 1 passed, 2 total/)
+  })
+
+  test('a run whose end is forced has ended what it had before', async () => {
+    const { exitCode, output } = await run('--forceExit')
+    expect(exitCode, output).toBe(1)
+    expect(output).toMatch(/custody {2}2 runtimes, 2 owned, 2 retired, 2 exits observed, 1 leaked/)
+  })
+
+  test('a file that has leaked counts as failed for --onlyFailures', async () => {
+    await run()
+    const { exitCode, output } = await run('--onlyFailures')
+    expect(exitCode, output).toBe(1)
+    expect(output).toMatch(/Tests: +1 failed, 1 passed, 2 total/)
+  })
+
+  test('a filter by name that leaves the leak out is green', async () => {
+    const { exitCode, output } = await run('-t', 'is beside it|starts a runtime')
+    expect(exitCode, output).toBe(0)
+    expect(output).toMatch(/Tests: +2 skipped, 2 passed, 4 total/)
+    expect(output).toMatch(/custody {2}1 runtime, /)
+  })
+
+  test('--json has standard output for itself', async () => {
+    const { output, stdout } = await run('--json')
+    const { numFailedTests, numPassedTests, success } = JSON.parse(stdout)
+    expect({ numFailedTests, numPassedTests, success }).toEqual({ numFailedTests: 1, numPassedTests: 3, success: false })
+    expect(output).toContain('custody  2 runtimes, ')
+  })
+
+  test('nothing of all these is left', () => {
+    expect(leftBy(suite())).toEqual([])
+  })
+})
