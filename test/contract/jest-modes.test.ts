@@ -1,7 +1,8 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { hasProgram } from './alive.js'
+import { describe, expect, test, vi } from 'vitest'
+import { gone, hasProgram } from './alive.js'
+import { noteProcess, readNoted } from './noted.js'
 import { majorOf, pathOfTool, runInProject, runners, type SuiteResult, shareSuite, statusesOf } from './run-suite.js'
 
 const isJest = runners.includes('jest')
@@ -210,4 +211,74 @@ describe.runIf(isJest)('other ways to run Jest', () => {
   test('nothing of all these is left', () => {
     expect(leftBy(suite())).toEqual([])
   })
+})
+
+/** For the inside of a test file: waits for a fact. */
+const becomes = `
+  const becomes = async (holds) => {
+    for (let turn = 0; turn < 1_500 && !holds(); turn++) await new Promise((resolve) => setTimeout(resolve, 20))
+  }`
+
+/** Owns a daemon while another file ends the run, and starts more when nothing is left of that: Jest's workers live on. */
+const goingOn = `
+  ${becomes}
+  ${noteProcess}
+  test('owns a daemon', async () => {
+    const run = path.resolve(custody.namespace.dir, '../..')
+    noteProcess(await leave('obeying'))
+    fs.writeFileSync('is-up', '')
+    await becomes(() => !fs.existsSync(path.join(run, 'run.json')))
+    for (const options of [{}, { detached: true }]) noteProcess(spawn('sleep', ['300'], { ...options, stdio: 'ignore' }).pid)
+    noteProcess(await leave('obeying', path.join(custody.namespace.dir, 'second.json')))
+    fs.writeFileSync('is-over', '')
+  })`
+
+// B02
+describe.runIf(isJest).concurrent.each([
+  ['a test that fails', `throw new Error('is red')`],
+  ['a leak', `noteProcess(spawn('sleep', ['300'], { stdio: 'ignore' }).pid)`],
+])('a run that --bail ends for %s', (_, body) => {
+  const failing = `
+    ${becomes}
+    ${noteProcess}
+    test('owns another daemon', async () => { noteProcess(await leave('obeying')) })
+    test('is why it ends', async () => {
+      await becomes(() => fs.existsSync('is-up'))
+      ${body}
+    })
+    test('comes after it', async () => { noteProcess(await leave('obeying')) })`
+  const suite = shareSuite('jest', () => ({ args: ['-w', '2', '--bail'], config: configured(''), files: { failing, goingOn } }))
+
+  test('is red, and leaves neither daemons nor what its other worker starts later', async () => {
+    const { directory, exitCode, output } = suite()
+    expect(exitCode, output).toBe(1)
+    expect(output).toMatch(/custody {2}\d runtimes, /)
+    await vi.waitUntil(() => existsSync(join(directory, 'is-over')), 30_000)
+    const noted = readNoted(directory)
+    expect(noted.length).toBeGreaterThanOrEqual(6)
+    for (const each of noted) await gone(each)
+    await vi.waitUntil(() => leftBy(suite()).length === 0, 30_000)
+  }, 60_000)
+})
+
+// B03
+describe.runIf(isJest).concurrent.each([0, 3])('process.exit(%i) in a test that runs in the process of Jest', (code) => {
+  const exiting = `
+    ${noteProcess}
+    test('exits', async () => {
+      for (const pid of [await leave('obeying'), spawn('sleep', ['300'], { stdio: 'ignore' }).pid]) noteProcess(pid)
+      process.exit(${code})
+    })`
+  const suite = shareSuite('jest', () => ({ args: ['-i'], config: configured(''), files: { exiting } }))
+
+  test('makes the run red, and leaves nothing', async () => {
+    const { directory, exitCode, output } = suite()
+    expect(exitCode, output).toBe(code || 1)
+    expect(output).toMatch(/Could not keep custody to the end of this run: .* while exiting\.check\.cjs ran/)
+    expect(output).toContain(`(${join(directory, suite().placeOf('process.exit('))}`)
+    const noted = readNoted(directory)
+    expect(noted).toHaveLength(2)
+    for (const each of noted) await gone(each)
+    await vi.waitUntil(() => leftBy(suite()).length === 0, 30_000)
+  }, 60_000)
 })

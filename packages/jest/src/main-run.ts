@@ -1,4 +1,6 @@
+import { writeSync } from 'node:fs'
 import { openRun, printRunEnd, type Run } from '@custody/core'
+import { birthState } from '@custody/core/birth'
 import type { Config } from '@jest/types'
 import { custodyGlobals } from './base-runner.cjs'
 import { RUN_VARIABLE } from './run-in-worker.cjs'
@@ -9,6 +11,8 @@ interface MainState {
   isWatching: boolean
   /** Whether this invocation leaves out tests of the suite. */
   isPartial: boolean
+  /** Whether Jest ends the run while files go on in other workers. */
+  isBailing: boolean
   ending: Promise<boolean> | null
 }
 
@@ -17,7 +21,7 @@ const slot = Symbol.for('@custody/jest/main.1')
 /** Global setup and teardown may be loaded as two copies; what they share stands on `process`. */
 function mainState(): MainState {
   const shared = process as unknown as Record<symbol, MainState | undefined>
-  shared[slot] ??= { run: null, isWatching: false, isPartial: true, ending: null }
+  shared[slot] ??= { run: null, isWatching: false, isPartial: true, isBailing: false, ending: null }
   return shared[slot]
 }
 
@@ -27,11 +31,14 @@ export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig:
   state.run ??= await openRun(custodyGlobals(projectConfig).options, globalConfig.rootDir)
   state.isWatching = globalConfig.watch || globalConfig.watchAll
   state.isPartial = state.isWatching || isPartial(globalConfig)
+  state.isBailing = globalConfig.bail > 0
   state.ending = null
   process.env[RUN_VARIABLE] = JSON.stringify(state.run.handle)
   // A configuration may have the global setup alone. Nothing else tells then that the run has ended.
   process.removeListener('beforeExit', onBeforeExit)
   process.once('beforeExit', onBeforeExit)
+  process.removeListener('exit', onExit)
+  process.once('exit', onExit)
 }
 
 /** Runs the user's global setup: what it starts is its own, and is judged after its teardown. */
@@ -51,7 +58,7 @@ export function endRun(tearDown: () => Promise<void> = async () => {}): Promise<
 }
 
 async function end(state: MainState, tearDown: () => Promise<void>): Promise<boolean> {
-  const { isPartial, run } = state
+  const { isBailing, isPartial, run } = state
   if (run === null) {
     await tearDown()
     return true
@@ -68,7 +75,7 @@ async function end(state: MainState, tearDown: () => Promise<void>): Promise<boo
       const isKept = state.isWatching && (await run.hasKept())
       if (!isKept) {
         state.run = null
-        isWell = printRunEnd(await run.close({ isPartial })) && isWell
+        isWell = printRunEnd(await run.close({ isPartial, mayGoOn: isBailing })) && isWell
       }
     }
   }
@@ -93,4 +100,15 @@ function onBeforeExit(): void {
       process.exitCode = 1
     },
   )
+}
+
+/** Jest leaves before the end of the run: 29 does after `--bail`, and `process.exit()` of a test in this process has it leave. */
+function onExit(code: number): void {
+  const { ending, isWatching, run } = mainState()
+  if (run === null || ending !== null || isWatching) return
+  const { file } = birthState()
+  const scope = file === null || file.isOver ? null : (file.birth.scope as { readonly name: string } | null)
+  // Before it leaves, Jest 29 takes away what writes to the standard streams.
+  const isWell = printRunEnd(run.leave(scope?.name ?? null), (text) => writeSync(2, `${text}\n`))
+  if (!isWell && code === 0) process.exitCode = 1
 }
