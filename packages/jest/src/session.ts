@@ -5,6 +5,7 @@ import {
   type CustodyError,
   endWithWorker,
   enterFile,
+  formatSites,
   noteCutShort,
   type RunHandle,
   Scope,
@@ -166,6 +167,9 @@ export class Session {
       case 'test_fn_success':
       case 'test_fn_failure':
         return this.#capture(event.test)
+      case 'run_finish':
+        for (const birth of this.#scope.births) formatSites(birth)
+        return undefined
       default:
         return undefined
     }
