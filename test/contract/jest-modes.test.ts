@@ -171,7 +171,14 @@ describe.runIf(isJest)('a configuration in which everything is the user’s own'
 })
 
 describe.runIf(isJest)('other ways to run Jest', () => {
-  const suite = shareSuite('jest', () => ({ config: configured(''), extras, files }))
+  const listed = `
+    const { custody } = require('@custody/jest')
+    custody.configure({ leaks: 'warn' })
+    custody.allow({ argv: ['sleep', '1'], reason: 'ends by itself', until: 'scope' })
+    const { dir } = custody.openNamespace('second')
+    const by = custody.inScope('file', () => 'Custody')
+    test('is listed by ' + by, () => custody.namespace.home + dir)`
+  const suite = shareSuite('jest', () => ({ config: configured(''), extras: { ...extras, 'listed.cjs': listed }, files }))
   const run = (...args: string[]) => runInProject('jest', suite(), ['--ci', ...args])
 
   test('shards are judged each for itself', async () => {
@@ -208,6 +215,19 @@ describe.runIf(isJest)('other ways to run Jest', () => {
     expect({ numFailedTests, numPassedTests, success }).toEqual({ numFailedTests: 1, numPassedTests: 3, success: false })
     expect(output).toContain('custody  2 runtimes, ')
   })
+
+  // Jest has it since 30.
+  test.runIf(isJest && majorOf('jest') >= 30)(
+    'to list tests starts none, and lets the top level say what holds for a run',
+    async () => {
+      const { exitCode, output } = await run('--collectTests', '--testMatch=**/*.check.cjs', '--testMatch=**/listed.cjs')
+      expect(exitCode, output).toBe(0)
+      expect(output).toMatch(/ {2}leaks\n/)
+      expect(output).toMatch(/ {2}is listed by Custody\n/)
+      expect(output).toMatch(/Tests: +5 total, 5 runnable/)
+      expect(output).not.toContain('custody  ')
+    },
+  )
 
   test('nothing of all these is left', () => {
     expect(leftBy(suite())).toEqual([])
