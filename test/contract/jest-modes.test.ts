@@ -1,8 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { gone, hasProgram } from './alive.js'
-import { noteProcess, readNoted } from './noted.js'
+import { type Noted, noteProcess, readNoted, until } from './noted.js'
 import { majorOf, pathOfTool, runInProject, runners, type SuiteResult, shareSuite, statusesOf } from './run-suite.js'
 
 const isJest = runners.includes('jest')
@@ -302,4 +302,109 @@ describe.runIf(isJest).concurrent.each([0, 3])('process.exit(%i) in a test that 
     for (const each of noted) await gone(each)
     await vi.waitUntil(() => leftBy(suite()).length === 0, 30_000)
   }, 60_000)
+})
+
+describe.runIf(isJest)('a watched run', () => {
+  const again = `
+    ${noteProcess}
+    test('leaks', () => {
+      noteProcess(spawn('sleep', ['300'], { stdio: 'ignore' }).pid)
+      note('run', fs.readFileSync('turn', 'utf8'))
+    })
+    test('is beside it', async () => { noteProcess(await leave('obeying')) })`
+  const hook = (name: string) => `
+    const { appendFileSync, readFileSync } = require('node:fs')
+    module.exports = () => appendFileSync('hooks', '${name} ' + readFileSync('turn', 'utf8') + '\\n')`
+  const hooksOf = (directory: string) =>
+    existsSync(join(directory, 'hooks')) ? readFileSync(join(directory, 'hooks'), 'utf8') : ''
+  const seen: Noted[][] = []
+  const suite = shareSuite('jest', () => ({
+    isWatched: true,
+    config: configured(`globalSetup: '<rootDir>/setup.cjs', globalTeardown: '<rootDir>/teardown.cjs'`),
+    extras: { turn: '1', 'setup.cjs': hook('setup'), 'teardown.cjs': hook('teardown') },
+    files: { again },
+    async during(running) {
+      const { directory, runner } = running
+      for (const turn of ['1', '2', '3']) {
+        if (turn !== '1') {
+          writeFileSync(join(directory, 'turn'), turn)
+          appendFileSync(join(directory, 'again.check.cjs'), '\n// touched\n')
+        }
+        await until(running, () => hooksOf(directory).includes(`teardown ${turn}`))
+        seen.push(readNoted(directory).slice(-2))
+        for (const each of seen.at(-1) ?? []) await gone(each)
+      }
+      runner.kill('SIGINT')
+    },
+  }))
+
+  test('is red for a leak in each of its runs, with global setup and teardown, and leaves nothing in between', async () => {
+    const { directory, output } = suite()
+    expect(new Set(seen.flat().map(({ pid }) => pid)).size, output).toBe(6)
+    expect(output.match(/Tests: +1 failed, 1 passed, 2 total/g), output).toHaveLength(3)
+    expect(output.match(/A process that this test started is still alive/g)).toHaveLength(3)
+    expect(output.match(/custody {2}1 runtime, 1 owned, 1 retired, 1 exit observed, 1 leaked/g)).toHaveLength(3)
+    expect(hooksOf(directory).trim().split('\n')).toEqual(
+      ['1', '2', '3'].flatMap((turn) => [`setup ${turn}`, `teardown ${turn}`]),
+    )
+  })
+})
+
+describe.runIf(isJest)('a project with a global setup of its own', () => {
+  const suite = shareSuite('jest', () => ({
+    config: `
+      import { withCustody } from '@custody/jest/config'
+      const own = {
+        testMatch: ['**/*.check.cjs'], transform: {}, testTimeout: 30_000, rootDir: import.meta.dirname,
+        globalSetup: '<rootDir>/setup.cjs', globalTeardown: '<rootDir>/teardown.cjs',
+      }
+      export default withCustody({ projects: [own] }, { keep: 'never' })`,
+    extras: {
+      'setup.cjs': `
+        const { spawn } = require('node:child_process')
+        module.exports = () => { globalThis.server = spawn('sleep', ['300'], { stdio: 'ignore' }) }`,
+      'teardown.cjs': `
+        const { once } = require('node:events')
+        const { appendFileSync } = require('node:fs')
+        module.exports = async () => {
+          const { server } = globalThis
+          server.kill()
+          const [code, signal] = server.exitCode === null && server.signalCode === null ? await once(server, 'exit') : ['was gone', null]
+          appendFileSync('notes.jsonl', JSON.stringify(['server', [code, signal]]) + '\\n')
+        }`,
+    },
+    args: ['-i'],
+    files: { owning: files.owning },
+  }))
+
+  test('has its server until its own teardown stops it, and is green', () => {
+    expect(suite().exitCode, suite().output).toBe(0)
+    expect(suite().notes['server'], suite().output).toEqual([null, 'SIGTERM'])
+    expect(suite().output).toContain('custody  2 runtimes, 2 owned, 2 retired, 2 exits observed')
+  })
+})
+
+describe.runIf(isJest)('a file with a limit of its own', () => {
+  const limited = `
+    ${api}
+    jest.setTimeout(1_000)
+    test('hangs', async () => {
+      note('runtime', (await custody.start(api)).pid)
+      await new Promise(() => {})
+    }, 3_000)
+    test('hangs at the limit of the file', () => new Promise(() => {}))
+    test('is beside it', () => {})`
+  const suite = shareSuite('jest', () => ({ config: configured(''), files: { limited } }))
+
+  test('is red for the limits alone, and leaves nothing', () => {
+    const { output } = suite()
+    expect(statusesOf(suite()), output).toEqual({
+      hangs: 'failed',
+      'hangs at the limit of the file': 'failed',
+      'is beside it': 'passed',
+    })
+    expect(suite().test('hangs').messages).toContain('Exceeded timeout of 3000 ms')
+    expect(suite().test('hangs at the limit of the file').messages).toContain('Exceeded timeout of 1000 ms')
+    expect(leftBy(suite())).toEqual([])
+  })
 })
