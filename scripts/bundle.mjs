@@ -64,7 +64,7 @@ async function bundle(entry, options) {
     bundle: true,
     platform: 'node',
     target: 'node20',
-    external: ['koffi', 'tmp-promise', '../report/junit.js'],
+    external: ['koffi', 'tmp-promise'],
     plugins: [leaveOut],
     minifySyntax: true,
     minifyWhitespace: true,

@@ -131,12 +131,16 @@ export async function runInProject(
   runner: RunnerName,
   { base, directory }: Pick<SuiteResult, 'base' | 'directory'>,
   args: readonly string[],
-): Promise<{ exitCode: number | undefined; output: string }> {
-  const { all: output, exitCode } = await execa(engine, [...engineArgs, binaryOf(runner), ...args], {
+): Promise<{ exitCode: number | undefined; output: string; stdout: string }> {
+  const {
+    all: output,
+    exitCode,
+    stdout,
+  } = await execa(engine, [...engineArgs, binaryOf(runner), ...args], {
     ...{ cwd: directory, env: { ...cleanEnvironment(), TMPDIR: base }, extendEnv: false },
     ...{ reject: false, all: true, stdin: 'ignore' },
   })
-  return { exitCode, output }
+  return { exitCode, output, stdout }
 }
 
 /** What is left alive of runtimes after a run. */

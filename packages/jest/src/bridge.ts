@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Custody, custody, withCallersEnv } from '@custody/core/worker'
 import type { JestEnvironment } from '@jest/environment'
 
@@ -11,7 +13,7 @@ export interface Bridge extends Custody {
 
 /** Tests run in a realm of their own. They reach us by this object of functions, which no test can change and Jest's clean-up survives. */
 export function publishBridge(environment: JestEnvironment): void {
-  const bridge: Bridge = Object.freeze({
+  publish(environment, {
     get namespace() {
       return custody.namespace
     },
@@ -27,5 +29,25 @@ export function publishBridge(environment: JestEnvironment): void {
     configure: custody.configure,
     withEnv: withCallersEnv,
   })
-  Object.defineProperty(environment.global, BRIDGE, { value: bridge, configurable: true })
+}
+
+/** The same where tests are only listed: the top level of files runs, and may say what would hold for a run. */
+export function publishListing(environment: JestEnvironment): void {
+  const dir = join(tmpdir(), 'custody-listing')
+  const namespace = { id: 'listing', dir, home: join(dir, 'home'), tmp: join(dir, 'tmp'), env: {} }
+  const { exec, inspect, retire, runtimes, shared, start } = custody
+  const members = { exec, inspect, retire, runtimes, shared, start }
+  publish(environment, {
+    ...members,
+    namespace,
+    openNamespace: () => ({ ...members, ...namespace, close: async () => [], [Symbol.asyncDispose]: async () => {} }),
+    allow() {},
+    inScope: (_, run) => run(),
+    configure() {},
+    withEnv: withCallersEnv,
+  })
+}
+
+function publish(environment: JestEnvironment, bridge: Bridge): void {
+  Object.defineProperty(environment.global, BRIDGE, { value: Object.freeze(bridge), configurable: true })
 }

@@ -1,4 +1,6 @@
+import { writeSync } from 'node:fs'
 import { openRun, printRunEnd, type Report, type Run, type RunEnd } from '@custody/core'
+import { birthState } from '@custody/core/birth'
 import type { AggregatedResult } from '@jest/test-result'
 import type { Config } from '@jest/types'
 import { custodyGlobals } from './base-runner.cjs'
@@ -10,6 +12,8 @@ interface MainState {
   isWatching: boolean
   /** Whether this invocation leaves out tests of the suite. */
   isPartial: boolean
+  /** Whether Jest ends the run while files go on in other workers. */
+  isBailing: boolean
   ending: Promise<boolean> | null
   /** Names of projects that have run without Custody. */
   unmanaged: Set<string>
@@ -23,7 +27,7 @@ const slot = Symbol.for('@custody/jest/main.1')
 function mainState(): MainState {
   const shared = process as unknown as Record<symbol, MainState | undefined>
   shared[slot] ??= {
-    ...{ run: null, isWatching: false, isPartial: true, ending: null },
+    ...{ run: null, isWatching: false, isPartial: true, isBailing: false, ending: null },
     ...{ unmanaged: new Set(), results: null },
   }
   return shared[slot]
@@ -35,6 +39,7 @@ export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig:
   state.run ??= await openRun(custodyGlobals(projectConfig).options, globalConfig.rootDir)
   state.isWatching = globalConfig.watch || globalConfig.watchAll
   state.isPartial = state.isWatching || isPartial(globalConfig)
+  state.isBailing = globalConfig.bail > 0
   state.ending = null
   state.results = null
   state.unmanaged.clear()
@@ -42,6 +47,8 @@ export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig:
   // A configuration may have the global setup alone. Nothing else tells then that the run has ended.
   process.removeListener('beforeExit', onBeforeExit)
   process.once('beforeExit', onBeforeExit)
+  process.removeListener('exit', onExit)
+  process.once('exit', onExit)
 }
 
 /** Whether our global setup has opened a run. */
@@ -57,12 +64,6 @@ export function noteUnmanaged(project: string): void {
 /** Has the report of the run stand in what Jest makes of these results. */
 export function willTellIn(results: AggregatedResult): void {
   mainState().results = results
-}
-
-/** Tells how a run went that ends now, without its global teardown. The supervisor ends what is left. */
-export async function tellCutOffRun(): Promise<void> {
-  const state = mainState()
-  if (state.run !== null) tell(state, await state.run.settle({ isRerunNext: false, unmanaged: [...state.unmanaged] }))
 }
 
 /** Runs the user's global setup: what it starts is its own, and is judged after its teardown. */
@@ -82,7 +83,7 @@ export function endRun(tearDown: () => Promise<void> = async () => {}): Promise<
 }
 
 async function end(state: MainState, tearDown: () => Promise<void>): Promise<boolean> {
-  const { isPartial, run } = state
+  const { isBailing, isPartial, run } = state
   if (run === null) {
     await tearDown()
     return true
@@ -100,7 +101,7 @@ async function end(state: MainState, tearDown: () => Promise<void>): Promise<boo
       const isKept = state.isWatching && (await run.hasKept())
       if (!isKept) {
         state.run = null
-        isWell = tell(state, await run.close({ isPartial })) && isWell
+        isWell = tell(state, await run.close({ isPartial, mayGoOn: isBailing })) && isWell
       }
     }
   }
@@ -130,4 +131,15 @@ function onBeforeExit(): void {
       process.exitCode = 1
     },
   )
+}
+
+/** Jest leaves before the end of the run: 29 does after `--bail`, and `process.exit()` of a test in this process has it leave. */
+function onExit(code: number): void {
+  const { ending, isWatching, run } = mainState()
+  if (run === null || ending !== null || isWatching) return
+  const { file } = birthState()
+  const scope = file === null || file.isOver ? null : (file.birth.scope as { readonly name: string } | null)
+  // Before it leaves, Jest 29 takes away what writes to the standard streams.
+  const isWell = printRunEnd(run.leave(scope?.name ?? null), (text) => writeSync(2, `${text}\n`))
+  if (!isWell && code === 0) process.exitCode = 1
 }

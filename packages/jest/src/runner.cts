@@ -17,7 +17,10 @@ type TestFramework = (
 const run: TestFramework = async (globalConfig, config, environment, runtime, testPath, ...rest) => {
   const base = baseRunnerOf<TestFramework>(config)
   const handle = currentRun()
-  if (handle === null) return base(globalConfig, config, environment, runtime, testPath, ...rest)
+  if (handle === null) {
+    if (isListing(globalConfig)) (await import('./bridge.js')).publishListing(environment)
+    return base(globalConfig, config, environment, runtime, testPath, ...rest)
+  }
   const { attachSession } = await import('./session.js')
   const session = attachSession(
     environment,
@@ -25,6 +28,11 @@ const run: TestFramework = async (globalConfig, config, environment, runtime, te
     testPath,
   )
   return session.watch({ config, globalConfig }, () => base(globalConfig, config, environment, runtime, testPath, ...rest))
+}
+
+/** Jest 30 calls no global setup for `--collectTests`, and runs no test. */
+function isListing(config: Config.GlobalConfig & { readonly collectTests?: boolean }): boolean {
+  return config.collectTests === true
 }
 
 // Jest reads `default` once for each file, before it makes the file's environment: the only boundary between two files that it has.

@@ -3,6 +3,7 @@ import {
   birthState,
   type Cell,
   type CustodyError,
+  endWithWorker,
   enterFile,
   formatSitesOf,
   noteCutShort,
@@ -78,6 +79,7 @@ export class Session {
     })
     publishBridge(environment)
     this.#patch(environment)
+    endWithWorker()
   }
 
   /** Runs the file and keeps what it came to, so that the teardown of the environment can still change it. */

@@ -1,8 +1,11 @@
 import type { RunEnd } from './run-report.js'
 
-/** Prints how a run ended, to standard error: standard output may belong to a JSON reporter. Tells whether all is well. */
-export function printRunEnd({ failures, text }: RunEnd): boolean {
-  if (text !== '') console.error(`\n${text}`)
-  for (const { message, name, stack } of failures) console.error(`\n${stack ?? `${name}: ${message}`}`)
+/**
+ * Prints how a run ended, to standard error: standard output may belong to a JSON reporter. Tells whether all is well.
+ * @param print for a process that writes no more by itself
+ */
+export function printRunEnd({ failures, text }: RunEnd, print: (text: string) => void = console.error): boolean {
+  if (text !== '') print(`\n${text}`)
+  for (const { message, name, stack } of failures) print(`\n${stack ?? `${name}: ${message}`}`)
   return failures.length === 0
 }

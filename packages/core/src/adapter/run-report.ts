@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import type { CustodyError } from '@custody/runtime/internals'
 import { readEvents, writeEvents } from '../report/events.js'
 import { failureEvent } from '../report/failure-event.js'
+import { junitOf } from '../report/junit.js'
 import { type Report, reportOf } from '../report/report.js'
 import { formatSummary } from '../report/summary.js'
 import type { RunHandle } from '../scope/run-handle.js'
@@ -29,18 +30,18 @@ export class RunReport {
   }
 
   /** Tells of all that has happened since the last run. */
-  tellRun(failures: readonly CustodyError[]): Promise<RunEnd> {
+  tellRun(failures: readonly CustodyError[]): RunEnd {
     this.#before = this.#told
     return this.#tell(failures)
   }
 
   /** Tells of what has happened since the last run was told, and adds it to that one's report. */
-  async tellRest(failures: readonly CustodyError[], line: string | null): Promise<RunEnd> {
-    const { text, ...end } = await this.#tell(failures)
+  tellRest(failures: readonly CustodyError[], line: string | null): RunEnd {
+    const { text, ...end } = this.#tell(failures)
     return { ...end, text: [text, line ?? ''].filter((part) => part !== '').join('\n') }
   }
 
-  async #tell(failures: readonly CustodyError[]): Promise<RunEnd> {
+  #tell(failures: readonly CustodyError[]): RunEnd {
     const { directory, options, root } = this.#run
     writeEvents(
       directory,
@@ -54,8 +55,7 @@ export class RunReport {
     if (isFirst || fresh.length > 0) {
       const { json, junit } = options.report
       if (json !== null) writeReport(resolve(root, json), `${JSON.stringify(report, null, 2)}\n`)
-      // Few want it, and what writes it would be loaded by every run.
-      if (junit !== null) writeReport(resolve(root, junit), (await import('../report/junit.js')).junitOf(report))
+      if (junit !== null) writeReport(resolve(root, junit), junitOf(report))
     }
     return { report, text: formatSummary(fresh), failures }
   }

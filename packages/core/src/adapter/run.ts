@@ -14,9 +14,11 @@ import { dir as makeDirectory } from 'tmp-promise'
 import { shareBaseline } from '../leaks/shared-baseline.js'
 import { newRunId } from '../namespace/namespace-id.js'
 import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
+import { leadTo } from '../report/stack-of-site.js'
 import type { RunHandle } from '../scope/run-handle.js'
 import { apply } from '../scope/settle-started.js'
 import { sweepDeadRuns } from '../supervisor/dead-runs.js'
+import { writeLastPaths } from '../supervisor/last-paths.js'
 import type { Level } from '../supervisor/means.js'
 import { RunSupervisor } from '../supervisor/run-supervisor.js'
 import { readBaseline } from './baseline-file.js'
@@ -45,8 +47,15 @@ export interface Run {
    * Judges what the global setups have left, when they have been torn down, and removes what the run kept on disk, apart from directories
    * that are kept for people.
    * @param isPartial whether the run has left out tests of the suite
+   * @param mayGoOn whether files may still run, until the runner leaves: then the supervisor stays until then
    */
-  close(options?: { readonly isPartial: boolean }): Promise<RunEnd>
+  close(options?: { readonly isPartial: boolean; readonly mayGoOn?: boolean }): Promise<RunEnd>
+  /**
+   * Tells how a run went whose runner leaves before its end. Synchronous, as nothing is waited for any more: what is left ends right after
+   * it, and is not told.
+   * @param running what ran when the runner left
+   */
+  leave(running: string | null): RunEnd
 }
 
 /**
@@ -123,26 +132,30 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
       return report.tellRun(failures)
     },
     hasKept: async () => (await supervisor.hasKept()) || going > 0,
-    async close({ isPartial } = { isPartial: true }) {
+    async close({ isPartial, mayGoOn = false } = { isPartial: true }) {
       eager?.forget()
       await deadRuns
       let isLingering = false
       try {
         const last = await settleLast(handle, supervisor, setups)
-        isLingering = last.isLingering
+        isLingering = last.isLingering || mayGoOn
         const isLookedFor = baseline !== null && resolved.leaks !== 'off'
         const line = !isLookedFor ? null : settleBaseline(baseline, readEvents(directory), { isPartial, root })
         return report.tellRest(last.failures, line)
       } finally {
         setups.close()
-        const paths = pathsToRemove(handle)
-        if (isLingering) await supervisor.linger(paths)
+        if (isLingering) await supervisor.linger(pathsToRemove(handle))
         else {
           await supervisor.end()
-          for (const path of paths) rmSync(path, { recursive: true, force: true })
+          for (const path of pathsToRemove(handle)) rmSync(path, { recursive: true, force: true })
         }
         streams.end()
       }
+    },
+    leave(running) {
+      const end = report.tellRun(running === null ? [] : [cutShort(running)])
+      writeLastPaths(directory, pathsToRemove(handle))
+      return end
     },
   }
   try {
@@ -188,6 +201,19 @@ async function newDirectory(base: string): Promise<string> {
   ensurePrivateDirectory(base)
   const { path } = await makeDirectory({ tmpdir: realpathSync.native(base), template: 'XXXXXX', mode: 0o700, keep: true })
   return path
+}
+
+function cutShort(running: string): CustodyError {
+  const error = new CustodyError(
+    'CUSTODY_RUN_CUT_SHORT',
+    `Could not keep custody to the end of this run: its process ended while ${running} ran.`,
+    {
+      hint: 'have neither a test nor what it uses call process.exit.',
+      facts: { running },
+    },
+  )
+  leadTo({ stack: error.stack ?? '' }, error)
+  return error
 }
 
 function withoutManaged(projects: readonly string[], directory: string): string[] {

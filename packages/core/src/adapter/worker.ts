@@ -23,6 +23,7 @@ export { type FileNames, type RunnersVerdict, Scope, type Settlement } from '../
 export { withCallersEnv } from './callers-env.js'
 export { type Custody, custody, defineRuntime, type OpenedNamespace, type ScopeMembers } from './custody.js'
 export { noteEarlySpawns } from './early-spawns.js'
+export { endWithWorker } from './end-with-worker.js'
 export { noteManaged } from './note-managed.js'
 export type { StartWidth } from './run-in-width.js'
 export { warn } from './warn.js'

@@ -1,4 +1,5 @@
-import XmlBuilder from 'fast-xml-builder'
+import { createRequire } from 'node:module'
+import type { XMLBuilder, XMLBuilderConstructor } from 'fast-xml-builder'
 import { describeReceipt } from './describe-receipt.js'
 import type { FailureEvent } from './events.js'
 import type { Report } from './report.js'
@@ -22,7 +23,7 @@ export function junitOf({ events }: Report): string {
   const property = events.flatMap((event) =>
     event.type === 'receipt' ? [{ '@name': 'custody', '@value': validXml(describeReceipt(event.receipt)) }] : [],
   )
-  return builder.build({
+  return builder().build({
     '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
     testsuites: {
       ...{ '@name': SUITE, ...counts },
@@ -63,7 +64,11 @@ function caseOf(file: string, name: string, failures: readonly FailureEvent[]): 
   return { ...named, failure: { '@message': validXml(message), '@type': first.code, '#text': validXml(text) } }
 }
 
-const builder = new XmlBuilder({ ignoreAttributes: false, attributeNamePrefix: '@', format: true, suppressEmptyNode: true })
+/** Loaded when it is needed: few runs do. Synchronous, as a runner may be leaving. */
+function builder(): XMLBuilder {
+  const { default: Builder } = createRequire(import.meta.url)('fast-xml-builder') as { default: XMLBuilderConstructor }
+  return new Builder({ ignoreAttributes: false, attributeNamePrefix: '@', format: true, suppressEmptyNode: true })
+}
 
 /** Without the characters that XML 1.0 cannot say, as of a command's colours. */
 function validXml(text: string): string {

@@ -19,6 +19,7 @@ import {
 } from '@custody/runtime/internals'
 import type { Birthmark } from '../tree/birthmark.js'
 import { ExitWatchList } from './exit-watch-list.js'
+import { readLastPaths } from './last-paths.js'
 import { type Reached, takeMeans } from './means.js'
 import {
   type Attachment,
@@ -62,8 +63,9 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
       protocol.close()
       // The peers read the last words in a turn of their own. It leaves also when nothing can be written.
       setImmediate(() => process.exit(0))
-      if (lastPaths.length === 0) recordEnded(runDirectory, [...ended, ...swept])
-      if (isComplete) for (const path of lastPaths) rmSync(path, { recursive: true, force: true })
+      const paths = lastPaths.length > 0 ? lastPaths : readLastPaths(runDirectory)
+      if (paths.length === 0) recordEnded(runDirectory, [...ended, ...swept])
+      if (isComplete) for (const path of paths) rmSync(path, { recursive: true, force: true })
     },
   )
   process.on('SIGTERM', () => void supervisor.end())

@@ -1,0 +1,49 @@
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasEnded } from '@custody/runtime/internals'
+import { familyOf, findLeft, type Left } from '../leaks/find-left.js'
+import { reasonToAllow } from '../leaks/reason-to-allow.js'
+import { platform } from '../platform/index.js'
+import { sendSignal } from '../tree/send-signal.js'
+import { leakPolicyOf } from './leak-policy.js'
+import type { Scope } from './scope.js'
+
+/**
+ * Ends at once what a file has left whose run has ended before, and removes its directories: its worker exits, and nobody looks later.
+ * Synchronous, and so by force.
+ */
+export function endNow(scope: Scope): void {
+  const { births, id, run } = scope
+  if (hasEnded(run.runner) !== true || leakPolicyOf(scope) === 'off') return
+  for (const left of findLeft(id, births, run.runner)) {
+    for (const identity of familyOf(left)) {
+      if (!isAllowed(scope, left, identity.pid)) sendSignal('SIGKILL', { kind: 'process', identity })
+    }
+  }
+  removeNamespaces(scope)
+}
+
+function isAllowed(scope: Scope, { namespace }: Left, pid: number): boolean {
+  const { allowances, file, run } = scope.starterOf(namespace)
+  const why = reasonToAllow(platform.readCommand(pid), [...allowances, ...(file?.allowances ?? [])], run.options)
+  return why !== null && !why.isEnded
+}
+
+/** Those of the file and its tests; and what was made anew above them when all of the run had been removed. */
+function removeNamespaces({ id, run }: Scope): void {
+  const all = join(run.storage, 'ns')
+  const own = id.slice(run.id.length + 1)
+  try {
+    for (const name of readdirSync(all)) {
+      if (name === own || name.startsWith(`${own}.`)) rmSync(join(all, name), { recursive: true, force: true })
+    }
+    // One that was killed keeps its directory, and with it all that was noted, for the next run.
+    if (existsSync(join(run.directory, 'run.json'))) return
+    rmSync(join(run.directory, 'events.jsonl'), { force: true })
+    for (const path of new Set([all, run.storage, run.directory])) rmdirSync(path)
+  } catch (error) {
+    // Something is kept there for people, or nothing was made.
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error
+  }
+}
