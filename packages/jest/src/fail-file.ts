@@ -3,7 +3,7 @@ import type { CustodyError } from '@custody/core'
 import type { AssertionResult, TestResult } from '@jest/test-result'
 import type * as MessageUtil from 'jest-message-util'
 import { requireFromJest } from './base-runner.cjs'
-import type { Configs } from './session.js'
+import type { Configs } from './file-outcome.js'
 
 const TITLE = 'leaves no process behind'
 

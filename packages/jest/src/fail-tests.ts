@@ -2,8 +2,8 @@ import type { CustodyError } from '@custody/core/worker'
 import type { AssertionResult, TestResult } from '@jest/test-result'
 import type { Circus } from '@jest/types'
 import { messageUtil } from './fail-file.js'
+import type { Configs } from './file-outcome.js'
 import { resultsOfTests } from './results-of-tests.js'
-import type { Configs } from './session.js'
 
 /**
  * Makes tests red that have ended: their results, the counts, and the text of the whole. What reporters were told of single tests cannot be

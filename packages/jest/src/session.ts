@@ -2,7 +2,6 @@ import {
   type BornChild,
   birthState,
   type Cell,
-  type CustodyError,
   endWithWorker,
   enterFile,
   formatSitesOf,
@@ -11,24 +10,18 @@ import {
   type RunHandle,
   Scope,
   type Settlement,
-  withoutOurFrames,
 } from '@custody/core/worker'
 import type { JestEnvironment } from '@jest/environment'
 import type { TestResult } from '@jest/test-result'
-import type { Circus, Config } from '@jest/types'
+import type { Circus } from '@jest/types'
 import { publishBridge } from './bridge.js'
-import { appendFailures, failFile } from './fail-file.js'
-import { failTests } from './fail-tests.js'
-import { leaveReceipts } from './leave-receipts.js'
+import { appendFailures } from './fail-file.js'
+import { type Configs, entryOf, FileOutcome } from './file-outcome.js'
 import { namesOfTest } from './names-of-test.js'
+import { hideOurFrames, isTimeout, messagesOf } from './thrown.js'
 import { wrapTree } from './wrap-tree.js'
 
 const SESSION: unique symbol = Symbol.for('@custody/jest/session.1')
-
-export interface Configs {
-  readonly globalConfig: Config.GlobalConfig
-  readonly config: Config.ProjectConfig
-}
 
 interface OpenTest {
   readonly attempt: number
@@ -63,8 +56,7 @@ export class Session {
   #hasFailed = false
   /** Whether the file has failed by itself: Jest says so of its hooks as they fail, and of the rest when all is over. */
   #isBroken = false
-  /** What the base runner came to, while the environment is still to be torn down. */
-  #outcome: { configs: Configs; result: TestResult } | { error: unknown } | null = null
+  readonly #outcome = new FileOutcome()
   #settling: Promise<Settlement> | null = null
 
   constructor(environment: Environment, run: RunHandle, testPath: string) {
@@ -82,23 +74,12 @@ export class Session {
     endWithWorker()
   }
 
-  /** Runs the file and keeps what it came to, so that the teardown of the environment can still change it. */
+  /** Runs the file by the base runner. */
   watch(configs: Configs, runFile: () => Promise<TestResult>): Promise<TestResult> {
-    // Without an await: that would put this frame into the stacks of the users' own errors.
-    return runFile().then(
-      (result) => {
-        this.#outcome = { configs, result }
-        if (result.testExecError != null) this.#isBroken = true
-        return result
-      },
-      (error: unknown) => {
-        this.#hasFailed = true
-        this.#isBroken = true
-        this.#outcome = { error }
-        this.#formatSites()
-        throw error
-      },
-    )
+    const running = this.#outcome.watch(configs, runFile())
+    // No event of Jest's tells that the file is over then.
+    running.catch(() => this.#formatSites())
+    return running
   }
 
   /** The cell of the test's running attempt. On Jest 29 the body of a concurrent test runs before its start is told. */
@@ -138,13 +119,10 @@ export class Session {
       // Their realm is gone: what they would do when their children exit ends the process in Jest 30.
       this.#scope.silence(this.#environments)
       const { failures, late } = await this.#settleFile()
-      if (this.#outcome !== null && 'result' in this.#outcome) leaveReceipts(this.#outcome.result, this.#receipts)
-      if (failure !== null) {
-        appendFailures(failure.error, [...failures, ...late.map(({ error }) => error)])
-        throw failure.error
-      }
-      const rest = [...failures, ...this.#failTests(late)]
-      if (rest.length > 0) this.#report(rest)
+      this.#outcome.leaveReceipts(this.#receipts)
+      if (failure === null) return this.#outcome.fail({ failures, late })
+      appendFailures(failure.error, [...failures, ...late.map(({ error }) => error)])
+      throw failure.error
     }
   }
 
@@ -251,12 +229,14 @@ export class Session {
 
   async #endFile(): Promise<Settlement> {
     const left = [...this.#tests.values()].filter(({ scope }) => !scope.isOver && !scope.isIdle)
-    const settlements = await Promise.all(left.map(({ scope }) => scope.settle({ hasFailed: this.#hasFailed })))
+    const { isBroken, isWhole } = this.#outcome
+    const hasFailed = this.#hasFailed || isBroken
+    const settlements = await Promise.all(left.map(({ scope }) => scope.settle({ hasFailed })))
     for (const [at, { receipts }] of settlements.entries()) {
       const test = left[at] && entryOf(left[at].scope)
       if (test !== undefined) this.#keep(test, receipts)
     }
-    settlements.push(await this.#scope.settle({ hasFailed: this.#hasFailed, isBroken: this.#isBroken, isWhole: this.#isWhole }))
+    settlements.push(await this.#scope.settle({ hasFailed, isBroken: this.#isBroken || isBroken, isWhole }))
     this.#file.isOver = true
     return {
       receipts: settlements.flatMap(({ receipts }) => receipts),
@@ -264,67 +244,6 @@ export class Session {
       late: settlements.flatMap(({ late }) => late),
     }
   }
-
-  /** Whether each of its tests has run and passed. */
-  get #isWhole(): boolean {
-    if (this.#outcome === null || 'error' in this.#outcome) return false
-    const { testResults } = this.#outcome.result
-    return testResults.length > 0 && testResults.every(({ status }) => status === 'passed')
-  }
-
-  /** Makes tests red that have ended, in the result that Jest is going to print. Gives back what has no test there. */
-  #failTests(late: Settlement['late']): CustodyError[] {
-    if (late.length === 0 || this.#outcome === null || 'error' in this.#outcome) return late.map(({ error }) => error)
-    const { configs, result } = this.#outcome
-    const byTest = new Map<Circus.TestEntry, CustodyError[]>()
-    const rest: CustodyError[] = []
-    for (const { error, of } of late) {
-      const entry = entryOf(of)
-      if (entry === undefined) rest.push(error)
-      else byTest.set(entry, [...(byTest.get(entry) ?? []), error])
-    }
-    return [...rest, ...failTests(result, configs, byTest)]
-  }
-
-  #report(failures: Settlement['failures']): void {
-    if (this.#outcome === null) {
-      // Without our runner the environment has no result to change: it can only fail the file as a whole.
-      throw failures.length === 1
-        ? failures[0]
-        : new AggregateError(failures, failures.map(({ message }) => message).join('\n\n'))
-    }
-    if ('error' in this.#outcome) appendFailures(this.#outcome.error, failures)
-    else failFile(this.#outcome.result, this.#outcome.configs, failures)
-  }
-}
-
-/** The test of an attempt's scope; what a file or an opened namespace has left is no single test's. */
-function entryOf({ kind, test }: Scope): Circus.TestEntry | undefined {
-  return kind === 'test' ? (test as Circus.TestEntry) : undefined
-}
-
-/** Jest prints every frame of an error; those of the wrappers around bodies and hooks help nobody. */
-function hideOurFrames(errors: readonly unknown[]): void {
-  for (const error of errors.flat()) {
-    try {
-      const { stack } = (error ?? {}) as { stack?: unknown }
-      // Of a frozen error, or one that only tells its stack, Jest prints it as it is.
-      if (typeof stack === 'string') Reflect.set(error as Error, 'stack', withoutOurFrames(stack))
-    } catch {
-      // What a user's own getter throws here is no news: Jest reads the stack itself.
-    }
-  }
-}
-
-/** The messages of a test's own errors. What it throws may be anything. */
-function messagesOf(errors: readonly unknown[]): string[] {
-  const messages = errors.flat().map((error) => (error as { message?: unknown } | null | undefined)?.message)
-  return messages.filter((message) => typeof message === 'string')
-}
-
-/** Whether a limit of time has cut a body or a hook short, so that it may go on: Jest fails it with a text. */
-function isTimeout(error: unknown): boolean {
-  return typeof error === 'string' && error.startsWith('Exceeded timeout of ')
 }
 
 function isPromise(value: unknown): value is Promise<void> {

@@ -1,16 +1,6 @@
-import { mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import {
-  baseDirectory,
-  CustodyError,
-  ensurePrivateDirectory,
-  NAMESPACE_VARIABLE,
-  ownIdentity,
-  runtimePlatform,
-  tellThreadsOfDebugger,
-  temporaryBaseDirectory,
-} from '@custody/runtime/internals'
-import { dir as makeDirectory } from 'tmp-promise'
+import { mkdirSync, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { CustodyError, NAMESPACE_VARIABLE, ownIdentity, tellThreadsOfDebugger } from '@custody/runtime/internals'
 import { shareBaseline } from '../leaks/shared-baseline.js'
 import { newRunId } from '../namespace/namespace-id.js'
 import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
@@ -26,6 +16,7 @@ import { EagerRuntimes } from './eager-runtimes.js'
 import { GlobalSetups } from './global-setups.js'
 import { LogStreams } from './log-streams.js'
 import { readOptions } from './read-options.js'
+import { makeRunDirectories, pathsToRemove } from './run-directories.js'
 import { type RunEnd, RunReport } from './run-report.js'
 import { settleBaseline } from './settle-baseline.js'
 import { settleLast, settleRest } from './settle-rest.js'
@@ -69,9 +60,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   tellThreadsOfDebugger()
   const baseline = readBaseline(root)
   const mostLevel = readMostLevel(process.env['CUSTODY_LEVEL'])
-  const [base, storageBase] = [shortBaseDirectory(), temporaryBaseDirectory()]
-  const directory = await newDirectory(base)
-  const storage = base === storageBase ? directory : await newDirectory(storageBase)
+  const { directory, storage } = await makeRunDirectories()
   mkdirSync(`${directory}/registry`, { mode: 0o700 })
   const outer = process.env[NAMESPACE_VARIABLE]?.split(':')[0] || null
   const runner = ownIdentity()
@@ -175,32 +164,6 @@ function readMostLevel(given: string | undefined): Level {
     hint: 'give 0, 1 or 2, or leave it out.',
     facts: { option: 'CUSTODY_LEVEL' },
   })
-}
-
-/** All that the run has on disk, apart from directories that are kept for people. */
-function pathsToRemove({ directory, storage }: RunHandle): string[] {
-  const isKept = readEvents(directory).some(({ type }) => type === 'kept')
-  if (!isKept) return [...new Set([storage, directory])]
-  // What is kept stands among them when both are one directory.
-  return directory === storage
-    ? readdirSync(directory).flatMap((name) => (name === 'ns' ? [] : join(directory, name)))
-    : [directory]
-}
-
-/** Longest path below the base directory that must be a socket's: `/XXXXXX/s/<16 digits>.sock`, in bytes. */
-const SOCKET_TAIL_BYTES = 31
-
-/** The base directory, or one in /tmp where that of the environment is too long for sockets: a run that starts nothing needs none. */
-function shortBaseDirectory(): string {
-  const base = baseDirectory()
-  const isShort = Buffer.byteLength(base) + SOCKET_TAIL_BYTES <= runtimePlatform.socketPathBytes
-  return isShort || !runtimePlatform.hasUnixSockets ? base : `/tmp/custody-${process.geteuid?.()}`
-}
-
-async function newDirectory(base: string): Promise<string> {
-  ensurePrivateDirectory(base)
-  const { path } = await makeDirectory({ tmpdir: realpathSync.native(base), template: 'XXXXXX', mode: 0o700, keep: true })
-  return path
 }
 
 function cutShort(running: string): CustodyError {

@@ -1,0 +1,39 @@
+import { readdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { baseDirectory, ensurePrivateDirectory, runtimePlatform, temporaryBaseDirectory } from '@custody/runtime/internals'
+import { dir as makeDirectory } from 'tmp-promise'
+import { readEvents } from '../report/events.js'
+import type { RunHandle } from '../scope/run-handle.js'
+
+/** Makes the directories of a run: that of its sockets has a short path, that of its namespaces may be the same. */
+export async function makeRunDirectories(): Promise<Pick<RunHandle, 'directory' | 'storage'>> {
+  const [base, storageBase] = [shortBaseDirectory(), temporaryBaseDirectory()]
+  const directory = await newDirectory(base)
+  return { directory, storage: base === storageBase ? directory : await newDirectory(storageBase) }
+}
+
+/** All that the run has on disk, apart from directories that are kept for people. */
+export function pathsToRemove({ directory, storage }: RunHandle): string[] {
+  const isKept = readEvents(directory).some(({ type }) => type === 'kept')
+  if (!isKept) return [...new Set([storage, directory])]
+  // What is kept stands among them when both are one directory.
+  return directory === storage
+    ? readdirSync(directory).flatMap((name) => (name === 'ns' ? [] : join(directory, name)))
+    : [directory]
+}
+
+/** Longest path below the base directory that must be a socket's: `/XXXXXX/s/<16 digits>.sock`, in bytes. */
+const SOCKET_TAIL_BYTES = 31
+
+/** The base directory, or one in /tmp where that of the environment is too long for sockets: a run that starts nothing needs none. */
+function shortBaseDirectory(): string {
+  const base = baseDirectory()
+  const isShort = Buffer.byteLength(base) + SOCKET_TAIL_BYTES <= runtimePlatform.socketPathBytes
+  return isShort || !runtimePlatform.hasUnixSockets ? base : `/tmp/custody-${process.geteuid?.()}`
+}
+
+async function newDirectory(base: string): Promise<string> {
+  ensurePrivateDirectory(base)
+  const { path } = await makeDirectory({ tmpdir: realpathSync.native(base), template: 'XXXXXX', mode: 0o700, keep: true })
+  return path
+}
