@@ -80,6 +80,48 @@ describeRunners('a server that its own teardown cannot end', (runner) => {
   })
 })
 
+describe.runIf(runners.includes('jest'))('a global setup of a project of Jest', () => {
+  const leaving = `
+    const { spawn } = require('node:child_process')
+    module.exports = () => {
+      spawn('sleep', ['300'], { stdio: 'ignore', detached: true }).unref()
+      globalThis.ending = spawn('sleep', ['301'], { stdio: 'ignore', detached: true })
+    }`
+  const ending = `
+    const { once } = require('node:events')
+    module.exports = async () => {
+      globalThis.ending.kill()
+      await once(globalThis.ending, 'exit')
+    }`
+  const project = (name: string) =>
+    `{ displayName: '${name}', rootDir: import.meta.dirname, testMatch: ['**/*.check.cjs'], transform: {}`
+  const config = `
+    import { withCustody } from '@custody/jest/config'
+    export default withCustody({
+      projects: [
+        ${project('other')} },
+        ${project('leaving')}, globalSetup: '<rootDir>/leaving.cjs', globalTeardown: '<rootDir>/ending.cjs' },
+      ],
+    }, { timeouts: { exitMs: 100 } })`
+
+  test.each([
+    ['in workers', ['-w', '2']],
+    ['in its own process', ['-i']],
+  ])('makes the run red for what it leaves, and for nothing that its teardown ends, with tests %s', async (_, args) => {
+    const { exitCode, output } = await runSuite('jest', {
+      config,
+      args,
+      extras: { 'leaving.cjs': leaving, 'ending.cjs': ending },
+      files: { any: `test('is green', () => {})` },
+    })
+    expect(exitCode, output).toBe(1)
+    expect(output).toMatch(/pid \d+ {2}sleep 300/)
+    expect(output).toContain('leaving.cjs:4:')
+    expect(output).not.toContain('sleep 301')
+    expect(hasProgram(Number(/pid (\d+) {2}sleep 300/.exec(output)?.[1]))).toBe(false)
+  })
+})
+
 describe.runIf(runners.includes('vitest'))('a global setup of a project of Vitest', () => {
   const leaving = `
     import { spawn } from 'node:child_process'

@@ -1,5 +1,6 @@
 import { join, parse, resolve } from 'node:path'
 import type { Allowance, CustodyOptions, LeakOverride, LeakPolicy } from '@custody/core' with { 'resolution-mode': 'import' }
+import { noteEarlySpawns } from '@custody/core/birth'
 import type { Config } from '@jest/types'
 import { type CustodyGlobals, custodyGlobals } from './base-runner.cjs'
 import { defaultReporter } from './default-reporter.cjs'
@@ -52,6 +53,8 @@ async function withoutNames(config: Initial, directory: string): Promise<Without
 function wrapRoot(wrapped: WithoutNames, given: CustodyOptions, directory: string): Initial {
   const { config, options: inner } = unwrap(wrapped)
   const { globalSetup = null, globalTeardown = null, projects } = config
+  // Jest calls the setups of projects first.
+  if (projects?.some((project) => project.globalSetup != null)) noteEarlySpawns()
   // What is no object is told by its value when the run begins.
   const options = typeof given === 'object' ? { ...inner, ...given } : given
   const own = config.reporters?.filter((reporter) => !isOurs(Array.isArray(reporter) ? reporter[0] : reporter, REPORTER))

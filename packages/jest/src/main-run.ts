@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { openRun, printRunEnd, type Report, type Run, type RunEnd } from '@custody/core'
-import { birthState } from '@custody/core/birth'
+import { birthState, noteEarlySpawns } from '@custody/core/birth'
 import type { AggregatedResult } from '@jest/test-result'
 import type { Config } from '@jest/types'
 import { custodyGlobals } from './base-runner.cjs'
@@ -22,6 +23,7 @@ interface MainState {
 }
 
 const slot = Symbol.for('@custody/jest/main.1')
+const OURS = ['global-setup.js', 'global-teardown.js'].map((name) => fileURLToPath(new URL(name, import.meta.url)))
 
 /** Global setup and teardown may be loaded as two copies; what they share stands on `process`. */
 function mainState(): MainState {
@@ -59,6 +61,12 @@ export function hasRun(): boolean {
 /** Notes a project that has run without Custody, as far as its configuration shows. */
 export function noteUnmanaged(project: string): void {
   mainState().unmanaged.add(project)
+}
+
+/** Takes what a project's own global setup starts for its own: it is judged when its teardown has run. */
+export function watchSetupOf({ globalSetup, globalTeardown }: Config.ProjectConfig): void {
+  const own = [globalSetup, globalTeardown].filter((path) => path != null && !OURS.includes(path)) as string[]
+  if (own.length > 0) mainState().run?.setups.watch(own)
 }
 
 /** Has the report of the run stand in what Jest makes of these results. */
@@ -102,6 +110,8 @@ async function end(state: MainState, tearDown: () => Promise<void>): Promise<boo
       if (!isKept) {
         state.run = null
         isWell = tell(state, await run.close({ isPartial, mayGoOn: isBailing })) && isWell
+        // The setups of projects come first in the next run too.
+        if (state.isWatching) noteEarlySpawns()
       }
     }
   }

@@ -3,4 +3,5 @@
 
 export { type BirthState, birthState } from './birth-state.js'
 export { enterFile } from './cells.js'
+export { noteEarlySpawns } from './early-spawns.js'
 export { markChildren } from './mark-children.js'

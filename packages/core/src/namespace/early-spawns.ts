@@ -1,5 +1,5 @@
-import { type BornChild, birthState, newBirth, type SetupWatch } from '../namespace/birth-state.js'
-import { markChildren } from '../namespace/mark-children.js'
+import { type BornChild, birthState, newBirth, type SetupWatch } from './birth-state.js'
+import { markChildren } from './mark-children.js'
 
 /** The id of what no run marks; the ids of runs are longer. */
 const EARLY = 'early'
