@@ -10,8 +10,8 @@ import { commands, trivialTests } from '../measure/trivial-project.mjs'
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
 const shapes = {
-  'per-test': { tests: 10_000, files: 1 },
-  'per-file': { tests: 1, files: 300 },
+  'per-test': { testsPerFile: 10_000, files: 1 },
+  'per-file': { testsPerFile: 1, files: 300 },
 }
 
 /** All tests run in Jest's own process, so that it can tell what it has used from the first file to the last. */
@@ -44,12 +44,13 @@ export const bench = {
   metrics: [{ key: 'unitMs', title: 'CPU time of one test or file, ms', digits: 3 }],
 
   async open(contestant, name) {
-    const { files, tests } = shapes[name]
+    const { files, testsPerFile } = shapes[name]
     const directory = scratch()
     link(join(root, 'node_modules/jest'), join(directory, 'node_modules/jest'))
     link(join(root, 'packages/jest/node_modules/jest-environment-node'), join(directory, 'node_modules/jest-environment-node'))
     if (contestant !== 'floor') installCustody(directory)
-    for (let file = 1; file <= files; file++) writeFileSync(join(directory, `trivial-${file}.check.cjs`), trivialTests(tests))
+    for (let file = 1; file <= files; file++)
+      writeFileSync(join(directory, `trivial-${file}.check.cjs`), trivialTests(testsPerFile))
     writeFileSync(join(directory, 'package.json'), '{}')
     writeFileSync(join(directory, 'reporter.cjs'), reporter)
     writeFileSync(join(directory, 'jest.config.mjs'), configs[contestant])
@@ -59,7 +60,7 @@ export const bench = {
       async measure() {
         await promisify(execFile)(process.execPath, [...commands.jest, '--runInBand'], { cwd: directory, env })
         const { cpuMs } = JSON.parse(readFileSync(join(directory, 'measured.json'), 'utf8'))
-        return { unitMs: cpuMs / (files * tests) }
+        return { unitMs: cpuMs / (files * testsPerFile) }
       },
     }
   },

@@ -57,7 +57,7 @@ export interface RunningSuite {
 
 export interface TestOutcome {
   readonly title: string
-  readonly status: 'passed' | 'failed' | 'skipped' | 'pending'
+  readonly status: 'passed' | 'failed' | 'skipped' | 'pending' | 'todo'
   readonly messages: string
 }
 

@@ -8,7 +8,6 @@ export type { Allowance, CustodyOptions, LeakOverride, LeakPolicy, Policy, Resol
 export type { Answer, Born, Evidence, Recorded, Role } from './provenance/evidence.js'
 export type { Inspection } from './provenance/inspection.js'
 export { type Judgement, judge, type Verdict } from './provenance/judge.js'
-export { describeReceipt } from './report/describe-receipt.js'
 export type { Report } from './report/report.js'
 export type { Summary } from './report/summary.js'
 export { counted } from './report/words.js'

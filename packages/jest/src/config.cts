@@ -1,12 +1,13 @@
-import { join, parse, resolve } from 'node:path'
+import { parse, resolve } from 'node:path'
 import type { Allowance, CustodyOptions, LeakOverride, LeakPolicy } from '@custody/core' with { 'resolution-mode': 'import' }
 import { noteEarlySpawns } from '@custody/core/birth'
 import type { Config } from '@jest/types'
-import { type CustodyGlobals, custodyGlobals } from './base-runner.cjs'
-import { defaultReporter } from './default-reporter.cjs'
+import { chooseDefaultReporter } from './choose-default-reporter.cjs'
+import { type CustodyGlobals, custodyGlobals } from './custody-globals.cjs'
 import { directoryOfCaller } from './directory-of-caller.cjs'
 import { expandProjects } from './expand-projects.cjs'
 import { leaveOwnFiles } from './own-files.cjs'
+import { REPORTER, RUNNER, SETUP, TEARDOWN } from './own-paths.cjs'
 
 export type { Allowance, CustodyOptions, LeakOverride, LeakPolicy }
 
@@ -16,17 +17,13 @@ type Project = Initial | Config.InitialProjectOptions
 type WithoutNames = Omit<Initial, 'projects'> & { projects?: Config.InitialProjectOptions[] }
 type ConfigFunction = (...args: never[]) => Initial | Promise<Initial>
 
-const RUNNER = join(__dirname, 'runner.cjs')
-const SETUP = join(__dirname, 'global-setup.js')
-const TEARDOWN = join(__dirname, 'global-teardown.js')
-const REPORTER = join(__dirname, 'reporter.js')
-
 /**
- * Puts a Jest configuration under custody. What the user has set for the same places is chained, not replaced; reporters stay, with ours behind them. The options hold for all
- * of its `projects`; those of a project that is wrapped itself count only where it runs alone. Projects that are named by strings are
- * read as Jest reads them.
+ * Puts a Jest configuration under custody. What the user has set for the same places is chained, not replaced; reporters stay, with ours
+ * behind them. The options hold for all of its `projects`; those of a project that is wrapped itself count only where it runs alone.
+ * Projects that are named by strings are read as Jest reads them.
  *
  * @param config an object, or a function that gives one, also asynchronously
+ * @param options those of Custody; all have defaults
  * @returns a configuration; where `config` is a function, or names a project by a string, a function that gives one
  * @throws CUSTODY_INVALID_OPTION for a project that cannot be read, and for wrong options, when the run begins
  */
@@ -63,7 +60,7 @@ function wrapRoot(wrapped: WithoutNames, given: CustodyOptions, directory: strin
     ...wrapProject(config, root),
     globalSetup: SETUP,
     globalTeardown: TEARDOWN,
-    reporters: [...(own ?? [defaultReporter(directory)]), REPORTER],
+    reporters: [...(own ?? [chooseDefaultReporter(directory)]), REPORTER],
     ...(projects && {
       projects: projects.map((project) => wrapProject(unwrap(project).config, root)),
     }),

@@ -1,13 +1,11 @@
 import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import { noteManaged, type RunHandle } from '@custody/core/worker'
 import type { EnvironmentContext, JestEnvironment, JestEnvironmentConfig } from '@jest/environment'
-import { requireFromJest } from './base-runner.cjs'
 import { nameOfProject } from './name-of-project.js'
+import { RUNNER } from './own-paths.cjs'
+import { resolveFromJest } from './resolve-from-jest.cjs'
 import { beginFile, currentRun } from './run-in-worker.cjs'
 import { attachSession } from './session.js'
-
-const RUNNER = fileURLToPath(new URL('./runner.cjs', import.meta.url))
 
 export type EnvironmentClass = new (config: JestEnvironmentConfig, context: EnvironmentContext) => JestEnvironment
 
@@ -42,7 +40,7 @@ function noteProject({ projectConfig }: JestEnvironmentConfig, run: RunHandle): 
 
 /** Which one is Jest's own is for the project to say, so it is found with its first file. Whoever has another never needs it. */
 function nodeEnvironmentOf(rootDir: string): EnvironmentClass {
-  const path = requireFromJest(rootDir).resolve('jest-environment-node')
+  const path = resolveFromJest('jest-environment-node', rootDir)
   return (createRequire(path)(path) as { TestEnvironment: EnvironmentClass }).TestEnvironment
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs'
 import type { Config } from '@jest/types'
-import { inRoot, requireOfJestConfig } from './base-runner.cjs'
+import { inRoot } from './in-root.cjs'
+import { requireOfJestConfig } from './resolve-from-jest.cjs'
 
 type Project = Config.InitialProjectOptions
 

@@ -1,9 +1,7 @@
-import { createRequire } from 'node:module'
 import type { CustodyError } from '@custody/core'
 import type { AssertionResult, TestResult } from '@jest/test-result'
-import type * as MessageUtil from 'jest-message-util'
-import { requireFromJest } from './base-runner.cjs'
 import type { Configs } from './file-outcome.js'
+import { messageUtil } from './message-util.js'
 
 const TITLE = 'leaves no process behind'
 
@@ -34,20 +32,21 @@ export function failFile(result: TestResult, { config, globalConfig }: Configs, 
   result.failureMessage = result.failureMessage ? `${result.failureMessage}\n${text}` : text
 }
 
-/** Adds what we found to an error that Jest is going to print instead of any result. */
-export function appendFailures(error: unknown, failures: readonly CustodyError[]): void {
-  if (failures.length === 0 || typeof error !== 'object' || error === null) return
+/** An error that Jest is going to print instead of any result, with what we found. */
+export function withFailures(error: unknown, failures: readonly CustodyError[]): unknown {
+  if (failures.length === 0) return error
+  if (typeof error !== 'object' || error === null)
+    return new AggregateError([error, ...failures], `${error}\n\n${textOf(failures)}`)
   const target = error as { message?: unknown; stack?: unknown }
-  const text = failures.map(({ message, name }) => `${name}: ${message}`).join('\n\n')
+  const text = textOf(failures)
   for (const key of ['message', 'stack'] as const) {
     const said = target[key]
     // It may be frozen. It makes the file red in any case.
     if (typeof said === 'string' && !said.includes(text)) Reflect.set(target, key, `${said}\n\n${text}`)
   }
+  return error
 }
 
-/** The project's own, which prints as its Jest does. */
-export function messageUtil(rootDir: string): typeof MessageUtil {
-  const circus = requireFromJest(rootDir).resolve('jest-circus/package.json')
-  return createRequire(circus)('jest-message-util') as typeof MessageUtil
+function textOf(failures: readonly CustodyError[]): string {
+  return failures.map(({ message, name }) => `${name}: ${message}`).join('\n\n')
 }

@@ -1,8 +1,8 @@
 import type { CustodyError } from '@custody/core/worker'
 import type { AssertionResult, TestResult } from '@jest/test-result'
 import type { Circus } from '@jest/types'
-import { messageUtil } from './fail-file.js'
 import type { Configs } from './file-outcome.js'
+import { messageUtil } from './message-util.js'
 import { resultsOfTests } from './results-of-tests.js'
 
 /**

@@ -1,7 +1,7 @@
 import type { CustodyError, Receipt, Scope, Settlement } from '@custody/core/worker'
 import type { TestResult } from '@jest/test-result'
 import type { Circus, Config } from '@jest/types'
-import { appendFailures, failFile } from './fail-file.js'
+import { failFile, withFailures } from './fail-file.js'
 import { failTests } from './fail-tests.js'
 import { leaveReceipts } from './leave-receipts.js'
 
@@ -61,7 +61,7 @@ export class FileOutcome {
     if (all.length === 0) return
     if (this.#came === null)
       throw all.length === 1 ? all[0] : new AggregateError(all, all.map(({ message }) => message).join('\n\n'))
-    if ('error' in this.#came) appendFailures(this.#came.error, all)
+    if ('error' in this.#came) withFailures(this.#came.error, all)
     else failFile(this.#came.result, this.#came.configs, all)
   }
 

@@ -26,6 +26,7 @@ export type {
 export type { Custody, Definition, Namespace, OpenedNamespace, Runtime, ScopeMembers, Shared }
 
 const KEY = Symbol.for('@custody/jest')
+const HINT = "wrap the configuration with withCustody from '@custody/jest/config', also that of a project which runs alone."
 
 /** As they are when this is loaded: a test may spy on them. */
 const { parse, stringify } = JSON
@@ -77,9 +78,9 @@ function bridge(): Bridge {
   const found = (globalThis as unknown as Record<symbol, Bridge | undefined>)[KEY]
   if (found !== undefined) return found
   throw new CustodyError(
-    'Could not reach Custody: this test file does not run under it.\n' +
-      "Hint: wrap the configuration with withCustody from '@custody/jest/config'; a project that is named by a string in `projects` needs it in its own configuration.",
+    `Could not reach Custody: this test file does not run under it.\nHint: ${HINT}`,
     'CUSTODY_NOT_SET_UP',
+    HINT,
   )
 }
 

@@ -1,10 +1,10 @@
 import { writeSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { openRun, printRunEnd, type Report, type Run, type RunEnd } from '@custody/core'
 import { birthState, noteEarlySpawns } from '@custody/core/birth'
 import type { AggregatedResult } from '@jest/test-result'
 import type { Config } from '@jest/types'
-import { custodyGlobals } from './base-runner.cjs'
+import { custodyGlobals } from './custody-globals.cjs'
+import { SETUP, TEARDOWN } from './own-paths.cjs'
 import { RUN_VARIABLE } from './run-in-worker.cjs'
 
 interface MainState {
@@ -14,7 +14,7 @@ interface MainState {
   /** Whether this invocation leaves out tests of the suite. */
   isPartial: boolean
   /** Whether Jest ends the run while files go on in other workers. */
-  isBailing: boolean
+  isBailSet: boolean
   ending: Promise<boolean> | null
   /** Names of projects that have run without Custody. */
   unmanaged: Set<string>
@@ -22,17 +22,16 @@ interface MainState {
   results: (AggregatedResult & { custody?: Report }) | null
 }
 
-const slot = Symbol.for('@custody/jest/main.1')
-const OURS = ['global-setup.js', 'global-teardown.js'].map((name) => fileURLToPath(new URL(name, import.meta.url)))
+const MAIN = Symbol.for('@custody/jest/main.1')
 
 /** Global setup and teardown may be loaded as two copies; what they share stands on `process`. */
 function mainState(): MainState {
   const shared = process as unknown as Record<symbol, MainState | undefined>
-  shared[slot] ??= {
-    ...{ run: null, isWatching: false, isPartial: true, isBailing: false, ending: null },
+  shared[MAIN] ??= {
+    ...{ run: null, isWatching: false, isPartial: true, isBailSet: false, ending: null },
     ...{ unmanaged: new Set(), results: null },
   }
-  return shared[slot]
+  return shared[MAIN]
 }
 
 /** Opens the run in Jest's main process, and tells the workers, which are started later, by their environment. */
@@ -40,8 +39,8 @@ export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig:
   const state = mainState()
   state.run ??= await openRun(custodyGlobals(projectConfig).options, globalConfig.rootDir)
   state.isWatching = globalConfig.watch || globalConfig.watchAll
-  state.isPartial = state.isWatching || isPartial(globalConfig)
-  state.isBailing = globalConfig.bail > 0
+  state.isPartial = state.isWatching || leavesTestsOut(globalConfig)
+  state.isBailSet = globalConfig.bail > 0
   state.ending = null
   state.results = null
   state.unmanaged.clear()
@@ -54,7 +53,7 @@ export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig:
 }
 
 /** Whether our global setup has opened a run. */
-export function hasRun(): boolean {
+export function isRunOpen(): boolean {
   return mainState().run !== null
 }
 
@@ -65,17 +64,17 @@ export function noteUnmanaged(project: string): void {
 
 /** Takes what a project's own global setup starts for its own: it is judged when its teardown has run. */
 export function watchSetupOf({ globalSetup, globalTeardown }: Config.ProjectConfig): void {
-  const own = [globalSetup, globalTeardown].filter((path) => path != null && !OURS.includes(path)) as string[]
+  const own = [globalSetup, globalTeardown].filter((path) => path != null && path !== SETUP && path !== TEARDOWN) as string[]
   if (own.length > 0) mainState().run?.setups.watch(own)
 }
 
 /** Has the report of the run stand in what Jest makes of these results. */
-export function willTellIn(results: AggregatedResult): void {
+export function keepResults(results: AggregatedResult): void {
   mainState().results = results
 }
 
 /** Runs the user's global setup: what it starts is its own, and is judged after its teardown. */
-export function inSetup(setup: () => Promise<void>): Promise<void> {
+export function runSetup(setup: () => Promise<void>): Promise<void> {
   return mainState().run?.setups.enter(setup) ?? setup()
 }
 
@@ -91,7 +90,7 @@ export function endRun(tearDown: () => Promise<void> = async () => {}): Promise<
 }
 
 async function end(state: MainState, tearDown: () => Promise<void>): Promise<boolean> {
-  const { isBailing, isPartial, run } = state
+  const { isBailSet, isPartial, run } = state
   if (run === null) {
     await tearDown()
     return true
@@ -109,7 +108,7 @@ async function end(state: MainState, tearDown: () => Promise<void>): Promise<boo
       const isKept = state.isWatching && (await run.hasKept())
       if (!isKept) {
         state.run = null
-        isWell = tell(state, await run.close({ isPartial, mayGoOn: isBailing })) && isWell
+        isWell = tell(state, await run.close({ isPartial, hasFilesGoingOn: isBailSet })) && isWell
         // The setups of projects come first in the next run too.
         if (state.isWatching) noteEarlySpawns()
       }
@@ -124,7 +123,7 @@ function tell({ results }: MainState, end: RunEnd): boolean {
 }
 
 /** Whether an invocation leaves out tests of the suite. */
-function isPartial(config: Config.GlobalConfig): boolean {
+function leavesTestsOut(config: Config.GlobalConfig): boolean {
   const { bail, changedSince, findRelatedTests, nonFlagArgs, onlyChanged, onlyFailures, shard, testNamePattern } = config
   return Boolean(
     nonFlagArgs.length > 0 || bail || changedSince || findRelatedTests || onlyChanged || onlyFailures || shard || testNamePattern,

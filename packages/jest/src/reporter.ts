@@ -1,10 +1,8 @@
-import { fileURLToPath } from 'node:url'
 import type { AggregatedResult, Test, TestContext } from '@jest/test-result'
 import type { Config } from '@jest/types'
-import { hasRun, noteUnmanaged, watchSetupOf, willTellIn } from './main-run.js'
+import { isRunOpen, keepResults, noteUnmanaged, watchSetupOf } from './main-run.js'
 import { nameOfProject } from './name-of-project.js'
-
-const runner = fileURLToPath(new URL('./runner.cjs', import.meta.url))
+import { RUNNER } from './own-paths.cjs'
 
 const WITHOUT_SETUP = `
 custody  warning: nothing was under custody: this run has no global setup of Custody's. A globalSetup of yours takes the place of a preset's.
@@ -25,11 +23,11 @@ export default class CustodyReporter {
   onTestFileResult({ context: { config } }: Test): void {
     this.#hasSeenFiles = true
     watchSetupOf(config)
-    if (config.testRunner !== runner) noteUnmanaged(nameOfProject(config, this.#config.rootDir))
+    if (config.testRunner !== RUNNER) noteUnmanaged(nameOfProject(config, this.#config.rootDir))
   }
 
   onRunComplete(_contexts: ReadonlySet<TestContext>, results: AggregatedResult): void {
-    if (this.#hasSeenFiles && !hasRun()) console.error(WITHOUT_SETUP)
-    willTellIn(results)
+    if (this.#hasSeenFiles && !isRunOpen()) console.error(WITHOUT_SETUP)
+    keepResults(results)
   }
 }

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Config } from '@jest/types'
-import { custodyGlobals, inRoot, requireFromJest } from './base-runner.cjs'
-
-const SETUP = fileURLToPath(new URL('global-setup.js', import.meta.url))
+import { custodyGlobals } from './custody-globals.cjs'
+import { inRoot } from './in-root.cjs'
+import { SETUP } from './own-paths.cjs'
+import { resolveFromJest } from './resolve-from-jest.cjs'
 
 type Hook = (globalConfig: Config.GlobalConfig, projectConfig: Config.ProjectConfig) => unknown
 
@@ -26,7 +26,7 @@ export async function callRootHook(
   const require = createRequire(join(rootDir, 'package.json'))
   const resolved = require.resolve(inRoot(path, rootDir))
   // By `import` this one bundle of CommonJS has no named exports.
-  const transform = require(requireFromJest(rootDir).resolve('@jest/transform')) as typeof import('@jest/transform')
+  const transform = require(resolveFromJest('@jest/transform', rootDir)) as typeof import('@jest/transform')
   const transformer = await transform.createScriptTransformer(projectConfig)
   await transformer.requireAndTranspileModule(resolved, async (hook: Hook) => {
     await hook(globalConfig, projectConfig)

@@ -4,7 +4,7 @@ import type { RunHandle } from '@custody/core/worker' with { 'resolution-mode': 
 
 export const RUN_VARIABLE = 'CUSTODY_RUN'
 
-const slot = Symbol.for('@custody/jest/run.1')
+const RUN = Symbol.for('@custody/jest/run.1')
 
 /** The run that this process works for, or null without our global setup. */
 export function currentRun(): RunHandle | null {
@@ -13,9 +13,9 @@ export function currentRun(): RunHandle | null {
   if (announced !== undefined) {
     // Tests see their environment as it would be without Custody.
     delete process.env[RUN_VARIABLE]
-    shared[slot] = { ...(JSON.parse(announced) as RunHandle), slot: process.env['JEST_WORKER_ID'] ?? '0' }
+    shared[RUN] = { ...(JSON.parse(announced) as RunHandle), slot: process.env['JEST_WORKER_ID'] ?? '0' }
   }
-  return shared[slot] ?? null
+  return shared[RUN] ?? null
 }
 
 /**

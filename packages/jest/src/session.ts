@@ -15,7 +15,7 @@ import type { JestEnvironment } from '@jest/environment'
 import type { TestResult } from '@jest/test-result'
 import type { Circus } from '@jest/types'
 import { publishBridge } from './bridge.js'
-import { appendFailures } from './fail-file.js'
+import { withFailures } from './fail-file.js'
 import { type Configs, entryOf, FileOutcome } from './file-outcome.js'
 import { namesOfTest } from './names-of-test.js'
 import { hideOurFrames, isTimeout, messagesOf } from './thrown.js'
@@ -121,8 +121,7 @@ export class Session {
       const { failures, late } = await this.#settleFile()
       this.#outcome.leaveReceipts(this.#receipts)
       if (failure === null) return this.#outcome.fail({ failures, late })
-      appendFailures(failure.error, [...failures, ...late.map(({ error }) => error)])
-      throw failure.error
+      throw withFailures(failure.error, [...failures, ...late.map(({ error }) => error)])
     }
   }
 
@@ -229,14 +228,14 @@ export class Session {
 
   async #endFile(): Promise<Settlement> {
     const left = [...this.#tests.values()].filter(({ scope }) => !scope.isOver && !scope.isIdle)
-    const { isBroken, isWhole } = this.#outcome
+    const isBroken = this.#isBroken || this.#outcome.isBroken
     const hasFailed = this.#hasFailed || isBroken
     const settlements = await Promise.all(left.map(({ scope }) => scope.settle({ hasFailed })))
     for (const [at, { receipts }] of settlements.entries()) {
       const test = left[at] && entryOf(left[at].scope)
       if (test !== undefined) this.#keep(test, receipts)
     }
-    settlements.push(await this.#scope.settle({ hasFailed, isBroken: this.#isBroken || isBroken, isWhole }))
+    settlements.push(await this.#scope.settle({ hasFailed, isBroken, isWhole: this.#outcome.isWhole }))
     this.#file.isOver = true
     return {
       receipts: settlements.flatMap(({ receipts }) => receipts),

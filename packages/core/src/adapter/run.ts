@@ -38,9 +38,9 @@ export interface Run {
    * Judges what the global setups have left, when they have been torn down, and removes what the run kept on disk, apart from directories
    * that are kept for people.
    * @param isPartial whether the run has left out tests of the suite
-   * @param mayGoOn whether files may still run, until the runner leaves: then the supervisor stays until then
+   * @param hasFilesGoingOn whether files may still run, until the runner leaves: then the supervisor stays until then
    */
-  close(options?: { readonly isPartial: boolean; readonly mayGoOn?: boolean }): Promise<RunEnd>
+  close(options?: { readonly isPartial: boolean; readonly hasFilesGoingOn?: boolean }): Promise<RunEnd>
   /**
    * Tells how a run went whose runner leaves before its end. Synchronous, as nothing is waited for any more: what is left ends right after
    * it, and is not told.
@@ -121,13 +121,13 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
       return report.tellRun(failures)
     },
     hasKept: async () => (await supervisor.hasKept()) || going > 0,
-    async close({ isPartial, mayGoOn = false } = { isPartial: true }) {
+    async close({ isPartial, hasFilesGoingOn = false } = { isPartial: true }) {
       eager?.forget()
       await deadRuns
       let isLingering = false
       try {
         const last = await settleLast(handle, supervisor, setups)
-        isLingering = last.isLingering || mayGoOn
+        isLingering = last.isLingering || hasFilesGoingOn
         const isLookedFor = baseline !== null && resolved.leaks !== 'off'
         const line = !isLookedFor ? null : settleBaseline(baseline, readEvents(directory), { isPartial, root })
         return report.tellRest(last.failures, line)

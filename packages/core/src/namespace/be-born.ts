@@ -36,15 +36,12 @@ export function beBorn(below: AnyFunction): Born | null {
   return { birth, site, isLate: isOver, mark: runDirectory === null ? null : `${birth.id}:${runDirectory}` }
 }
 
-/** Formats the places that a leak may be told by at the end of its file. Jest 29 has closed its maps by then. */
+/** Formats the places that a leak may be told by at the end of its file. */
 export function formatSitesOf({ children, sites }: Birth): void {
   for (const site of [...children.map((child) => child.site), ...sites.slice(0, 1)]) format(site)
 }
 
-/**
- * Has V8 format a stack now. What a global setup leaves is told when the runner has closed what maps its code to the source: later the lines
- * would be those of the compiled code.
- */
+/** Has V8 format a stack now: once the runner has closed what maps code to its source, the lines would be those of the compiled code. */
 function format(site: SpawnSite): void {
   try {
     Reflect.get(site, 'stack')
@@ -62,7 +59,7 @@ export function noteBirth(birth: Birth, site: SpawnSite): void {
 /** A test may take it away. */
 const { captureStackTrace } = Error
 
-/** The place that called `below`, in as many frames as a test allows. */
+/** The place that called `below`, in up to `MAX_FRAMES` frames; in fewer where a test has frozen the limit. */
 export function captureSite(below: AnyFunction): SpawnSite {
   const site: SpawnSite = {}
   const limit = Error.stackTraceLimit

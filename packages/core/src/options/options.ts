@@ -158,9 +158,9 @@ export interface CustodyOptions {
   strict?: boolean
   /** Files to write at the end of the run, relative to the root of the run. */
   report?: {
-    /** All receipts and the summary as one JSON document. */
+    /** All receipts and the summary as one JSON document. @default none */
     json?: string
-    /** A JUnit XML of what Custody has made red, with a property for each runtime. */
+    /** A JUnit XML of what Custody has made red, with a property for each runtime. @default none */
     junit?: string
   }
 }

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { stripVTControlCharacters } from 'node:util'
 import type { XMLBuilder, XMLBuilderConstructor } from 'fast-xml-builder'
 import { describeReceipt } from './describe-receipt.js'
 import type { FailureEvent } from './events.js'
@@ -23,7 +24,7 @@ export function junitOf({ events }: Report): string {
   const property = events.flatMap((event) =>
     event.type === 'receipt' ? [{ '@name': 'custody', '@value': validXml(describeReceipt(event.receipt)) }] : [],
   )
-  return builder().build({
+  return loadBuilder().build({
     '?xml': { '@version': '1.0', '@encoding': 'UTF-8' },
     testsuites: {
       ...{ '@name': SUITE, ...counts },
@@ -65,12 +66,12 @@ function caseOf(file: string, name: string, failures: readonly FailureEvent[]): 
 }
 
 /** Loaded when it is needed: few runs do. Synchronous, as a runner may be leaving. */
-function builder(): XMLBuilder {
+function loadBuilder(): XMLBuilder {
   const { default: Builder } = createRequire(import.meta.url)('fast-xml-builder') as { default: XMLBuilderConstructor }
   return new Builder({ ignoreAttributes: false, attributeNamePrefix: '@', format: true, suppressEmptyNode: true })
 }
 
 /** Without the characters that XML 1.0 cannot say, as of a command's colours. */
 function validXml(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\ufffe\uffff]/gu, '\ufffd')
+  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ud800-\udfff\ufffe\uffff]/gu, '\ufffd')
 }

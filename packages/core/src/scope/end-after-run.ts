@@ -3,6 +3,7 @@ import { findLeft } from '../leaks/find-left.js'
 import { reasonToAllow } from '../leaks/reason-to-allow.js'
 import type { SpawnSite } from '../namespace/birth-state.js'
 import { withoutSecrets } from '../tree/without-secrets.js'
+import { forceEnd } from './end-now.js'
 import type { Scope } from './scope.js'
 import { timeLimits } from './time-limits.js'
 
@@ -11,22 +12,31 @@ import { timeLimits } from './time-limits.js'
  * any leak has to exit, or as long as this process goes on.
  */
 export function endAfterRun(scope: Scope, site: SpawnSite, isRed: boolean): void {
-  const { allowances, birth, file, id, name, run } = scope
-  const declared = [...allowances, ...(file?.allowances ?? [])]
-  let isDone = false
   const end = () => {
-    if (isDone) return
-    isDone = true
-    for (const { command, identity, site: at } of findLeft(id, [birth], run.runner)) {
-      if (at !== site || reasonToAllow(command, declared, run.options) !== null) continue
+    if (ends.delete(end)) endAt(scope, site, isRed)
+  }
+  if (ends.size === 0) process.once('exit', endAll)
+  ends.add(end)
+  clock.setTimeout(end, timeLimits(scope.run.options).exitMs).unref()
+}
+
+/** Those that are to come. */
+const ends = new Set<() => void>()
+
+function endAll(): void {
+  for (const end of ends) end()
+}
+
+function endAt(scope: Scope, site: SpawnSite, isRed: boolean): void {
+  const { birth, declared, id, name, run } = scope
+  for (const left of findLeft(id, [birth], run.runner)) {
+    if (left.site !== site) continue
+    const { command, identity } = left
+    if (reasonToAllow(command, declared, run.options) === null) {
       const text = `${name} left pid ${identity.pid}, which it started when the run had ended: ${withoutSecrets(command).join(' ')}`
       console.error(`custody  warning: ${text}`)
       if (isRed) process.exitCode = 1
-      // By the object that its starter has of it: it is no other process.
-      const child = birth.children.find(({ process: { pid } }) => pid === identity.pid)?.process
-      ;(child as { kill?(signal: string): void } | undefined)?.kill?.('SIGKILL')
     }
+    forceEnd(left, scope)
   }
-  clock.setTimeout(end, timeLimits(run.options).exitMs).unref()
-  process.once('exit', end)
 }

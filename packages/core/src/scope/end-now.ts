@@ -2,10 +2,9 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasEnded } from '@custody/runtime/internals'
 import { familyOf, findLeft, type Left } from '../leaks/find-left.js'
-import { reasonToAllow } from '../leaks/reason-to-allow.js'
-import { platform } from '../platform/index.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { leakPolicyOf } from './leak-policy.js'
+import { mayStay } from './may-stay.js'
 import type { Scope } from './scope.js'
 
 /**
@@ -14,19 +13,18 @@ import type { Scope } from './scope.js'
  */
 export function endNow(scope: Scope): void {
   const { births, id, run } = scope
-  if (hasEnded(run.runner) !== true || leakPolicyOf(scope) === 'off') return
-  for (const left of findLeft(id, births, run.runner)) {
-    for (const identity of familyOf(left)) {
-      if (!isAllowed(scope, left, identity.pid)) sendSignal('SIGKILL', { kind: 'process', identity })
-    }
-  }
+  if (hasEnded(run.runner) !== true) return
+  const left = leakPolicyOf(scope) === 'off' ? [] : findLeft(id, births, run.runner)
+  for (const each of left) forceEnd(each, scope.starterOf(each.namespace))
   removeNamespaces(scope)
 }
 
-function isAllowed(scope: Scope, { namespace }: Left, pid: number): boolean {
-  const { allowances, file, run } = scope.starterOf(namespace)
-  const why = reasonToAllow(platform.readCommand(pid), [...allowances, ...(file?.allowances ?? [])], run.options)
-  return why !== null && !why.isEnded
+/** Ends by force what was left, with what descends from it, but for what may stay. */
+export function forceEnd(left: Left, starter: Scope): void {
+  if (mayStay(starter, left.identity.pid)) return
+  for (const identity of familyOf(left)) {
+    if (!mayStay(starter, identity.pid)) sendSignal('SIGKILL', { kind: 'process', identity })
+  }
 }
 
 /** Those of the file and its tests; and what was made anew above them when all of the run had been removed. */

@@ -161,6 +161,11 @@ export class Scope {
     return (this.#holdings ?? none).allowances
   }
 
+  /** What may be left of it, as it or its file has declared. */
+  get declared(): readonly TestAllowance[] {
+    return [...this.allowances, ...(this.file?.allowances ?? [])]
+  }
+
   /** Of a file those of its tests that started something; a test has none below it. */
   get starters(): ReadonlyMap<NamespaceId, Scope> {
     return this.file === null ? this.books.starters : nobody

@@ -6,7 +6,6 @@ import { type Allowed, reasonToAllow } from '../leaks/reason-to-allow.js'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
 import { signatureOf } from '../leaks/signature.js'
 import { waitForExits } from '../leaks/wait-for-exits.js'
-import { platform } from '../platform/index.js'
 import type { FoundLeak, RunEvent } from '../report/events.js'
 import { leakError } from '../report/leak-error.js'
 import { allowedEvent, leakEvent, toldLeak } from '../report/leak-events.js'
@@ -16,6 +15,7 @@ import type { Swept } from '../supervisor/protocol.js'
 import { writeExemption } from '../supervisor/write-exemption.js'
 import { EMPTY_LOOKS } from '../tree/stop-tree.js'
 import { leakPolicyOf } from './leak-policy.js'
+import { mayStay } from './may-stay.js'
 import type { Scope } from './scope.js'
 import { teardownFailed } from './teardown-failed.js'
 import { timeLimits } from './time-limits.js'
@@ -112,8 +112,8 @@ function look(scope: Scope, canBeRed: boolean): Judged {
   for (const left of findLeft(scope.id, scope.births, scope.run.runner)) {
     if (scope.books.isJudged(left.identity)) continue
     const found = foundIn(scope, left)
-    const { allowances, file, run } = found.starter
-    const why = reasonToAllow(left.command, [...allowances, ...(file?.allowances ?? [])], run.options)
+    const { declared, run } = found.starter
+    const why = reasonToAllow(left.command, declared, run.options)
     if (why !== null) judged.allowed.push({ ...found, why })
     else if (left.isOfWorker) judged.helpers.push(found)
     else if (canBeRed && !found.isKnown) judged.leaked.push(found)
@@ -170,10 +170,5 @@ async function endLeft(scope: Scope, { allowed, helpers, leaked, pending }: Judg
 
 /** What may be left of what descends from a leak: a shell that nobody has declared may stand above it. */
 function allowedBelow({ left, starter }: Found): Identity[] {
-  const { allowances, file, run } = starter
-  const declared = [...allowances, ...(file?.allowances ?? [])]
-  return left.descendants.filter(({ pid }) => {
-    const why = reasonToAllow(platform.readCommand(pid), declared, run.options)
-    return why !== null && !why.isEnded
-  })
+  return left.descendants.filter(({ pid }) => mayStay(starter, pid))
 }

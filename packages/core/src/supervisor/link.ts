@@ -134,11 +134,14 @@ async function waitForLocator(runDirectory: string, deadline: Deadline): Promise
   }
 }
 
+/** How long to wait for a notice of a change, in milliseconds. */
+const LOOK_EVERY_MS = 20
+
 /** Resolves when something changes in a directory, or a little later in any case: a change may have come before the watch. */
 function nextChange(directory: string): Promise<void> {
   return new Promise((resolve) => {
     const watcher = watchOrNull(directory, done)
-    const cancel = Deadline.after(20).onPassed(done)
+    const cancel = Deadline.after(LOOK_EVERY_MS).onPassed(done)
     function done(): void {
       cancel()
       watcher?.close()

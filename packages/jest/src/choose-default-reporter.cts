@@ -1,4 +1,4 @@
-import { requireThrough } from './base-runner.cjs'
+import { requireThrough } from './resolve-from-jest.cjs'
 
 /** The variables by which Jest 30.5 knows that it runs for an agent: then it prints less. */
 const AGENT_VARIABLES = [
@@ -10,7 +10,7 @@ const AGENT_VARIABLES = [
  * The reporter that Jest takes where a configuration names none: one that names ours has to name it too.
  * @param directory from where Jest is looked for
  */
-export function defaultReporter(directory: string): 'agent' | 'default' {
+export function chooseDefaultReporter(directory: string): 'agent' | 'default' {
   if (!AGENT_VARIABLES.some((name) => process.env[name])) return 'default'
   try {
     const { AgentReporter } = requireThrough(['jest', '@jest/core'], directory)('@jest/reporters') as { AgentReporter?: unknown }
