@@ -32,7 +32,7 @@ test('calls once when it passes, and not when that was cancelled', async () => {
   expect(calls).toEqual(['passed'])
 })
 
-test('never passes when it is without end, or further away than a timer can wait', () => {
+test('never passes when it is without end, nor early when it is further away than a timer can wait', () => {
   const deadline = Deadline.after(Infinity)
   expect([deadline.hasPassed, deadline.leftMs]).toEqual([false, Infinity])
   // A timer that is set to more than 31 bits fires at once, with a warning.
@@ -40,6 +40,17 @@ test('never passes when it is without end, or further away than a timer can wait
   process.once('warning', warned)
   for (const far of [deadline, Deadline.after(2 ** 40)]) far.onPassed(() => expect.unreachable('It has passed.'))()
   process.off('warning', warned)
+})
+
+// Before a debugger is attached: then all stops are seen.
+test('does not count for how long code has held the thread, however early it was', async () => {
+  const deadline = Deadline.after(3_000)
+  const cancel = deadline.onPassed(() => expect.unreachable('It has passed.'))
+  const until = clock.now() + 2_500
+  while (clock.now() < until);
+  await pause(1)
+  cancel()
+  expect(deadline.leftMs).toBeGreaterThan(1_500)
 })
 
 test('does not count the time at which a debugger has stopped its process', async () => {

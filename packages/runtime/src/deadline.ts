@@ -1,6 +1,9 @@
 import { clock } from './clock.js'
 import { noteFired, stoppedSince, watchForStops } from './running-time.js'
 
+/** How often who waits looks whether its thread was held, in milliseconds: a hold that ends before the deadline does not count either. */
+const LOOK_EVERY_MS = 1_000
+
 /**
  * An absolute moment. It is split among steps and never stretched: an additional step gets what is left. Time in which its process could not
  * run does not count: at a breakpoint, or while code held the thread and something that would have been in time lay unread.
@@ -51,10 +54,9 @@ export class Deadline {
 
   /** Calls `action` once when the deadline passes. The returned function cancels it. A waiting deadline keeps the process alive. */
   onPassed(action: () => void): () => void {
-    // setTimeout takes 31 bits; a later deadline than 24 days is none.
-    if (this.leftMs > 2 ** 31 - 1) return () => {}
+    if (this.leftMs === Infinity) return () => {}
     const wait = () => {
-      const ms = Math.ceil(this.leftMs)
+      const ms = Math.min(Math.ceil(this.leftMs), LOOK_EVERY_MS)
       const dueMs = clock.now() + ms
       return clock.setTimeout(() => {
         noteFired(dueMs)
