@@ -53,6 +53,7 @@ const all = [
   'configuration',
   'failing-starts',
   'global-setups',
+  'jest-as-before',
   'jest-concurrent',
   'jest-config',
   'jest-exactness',

@@ -132,6 +132,45 @@ describe.runIf(runners.includes('jest'))('jest', () => {
     expect(output).toContain('Hint: see whether Jest itself can read it, or give the project as an object.')
   })
 
+  describe.each([
+    ['by its name', 'own-preset', 'node_modules/own-preset/jest-preset.mjs', (preset: string) => `export default ${preset}`],
+    ['by its file', './preset/jest-preset.cjs', 'preset/jest-preset.cjs', (preset: string) => `module.exports = ${preset}`],
+  ])("with a user's preset that has a setup, a teardown, a reporter and a runner, %s", (_, preset, path, exported) => {
+    const own = `{
+      globalSetup: '<rootDir>/hook.cjs', globalTeardown: '<rootDir>/hook.cjs', testRunner: '<rootDir>/own-runner.cjs',
+      reporters: ['default', '<rootDir>/own-reporter.cjs'] }`
+    const suite = shareSuite('jest', () => ({
+      config: `
+        import { withCustody } from '@custody/jest/config'
+        export default withCustody({ ${common}, rootDir: import.meta.dirname, preset: ${JSON.stringify(preset)} }, ${report})`,
+      extras: {
+        [path]: exported(own),
+        'hook.cjs': `
+          const { appendFileSync } = require('node:fs')
+          module.exports = () => appendFileSync('notes.jsonl', '["hooks",' + (globalThis.hooks = (globalThis.hooks ?? 0) + 1) + ']\\n')`,
+        'own-reporter.cjs': `
+          const { appendFileSync } = require('node:fs')
+          module.exports = class { onRunComplete() { appendFileSync('notes.jsonl', '["own reporter",true]\\n') } }`,
+        'own-runner.cjs': `
+          const { createRequire } = require('node:module')
+          const { appendFileSync } = require('node:fs')
+          const jest = ['jest', '@jest/core', 'jest-config'].reduce((from, name) => createRequire(from.resolve(name + '/package.json')), require)
+          const circus = jest('jest-circus/runner')
+          module.exports = (...args) => {
+            appendFileSync('notes.jsonl', '["own runner",true]\\n')
+            return (circus.default ?? circus)(...args)
+          }`,
+      },
+      files: { any: leaving },
+    }))
+
+    test('chains all that it says', () => {
+      expect(suite().exitCode, suite().output).toBe(0)
+      expect(suite().notes, suite().output).toEqual({ hooks: 2, 'own reporter': true, 'own runner': true })
+      expect(suite().receipts).toHaveLength(1)
+    })
+  })
+
   describe('with the preset', () => {
     const suite = shareSuite('jest', () => ({
       config: `export default { preset: '@custody/jest', ${common}, rootDir: import.meta.dirname }`,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hasProgram } from './alive.js'
+import { aliveOf } from './alive.js'
 import { runners, shareSuite } from './run-suite.js'
 import { leaving, outcomesOf, startedIn, warningsOf } from './told-leaks.js'
 
@@ -115,12 +115,12 @@ describe.runIf(runners.includes('jest'))('hooks of Jest that leave something', (
   })
 
   test('leave nothing, and nothing ran that Jest does not run', () => {
-    const { notes, output } = suite()
+    const { output } = suite()
     expect(startedIn(suite()), output).toEqual([
       ...[501, 502, 503, 505, 507, 508, 509, 510, 511, 512, 513, 514],
       ...[521, 522, 524, 525, 527, 528, 529, 530],
     ])
-    expect(Object.values(notes).filter(hasProgram)).toEqual([])
+    expect(aliveOf(suite())).toEqual([])
   })
 })
 
@@ -171,7 +171,7 @@ describe.runIf(runners.includes('jest'))('a test of Jest that leaks and fails by
 
   test('costs no other test, and leaves nothing', () => {
     expect(suite().test('is green beside them').status, suite().output).toBe('passed')
-    expect(Object.values(suite().notes).filter(hasProgram)).toEqual([])
+    expect(aliveOf(suite())).toEqual([])
   })
 })
 
@@ -217,11 +217,11 @@ describe.runIf(runners.includes('jest')).each([
   }))
 
   test('has its error told, and nothing is left', () => {
-    const { exitCode, notes, output } = suite()
+    const { exitCode, output } = suite()
     expect(exitCode).toBe(1)
     expect(output).toContain('of the handler')
     expect(startedIn(suite()), output).toEqual([571])
-    expect(Object.values(notes).filter(hasProgram)).toEqual([])
+    expect(aliveOf(suite())).toEqual([])
   })
 })
 
@@ -259,7 +259,7 @@ describe.runIf(runners.includes('jest'))('an environment of Jest whose handler o
       ['is clean too', 'passed'],
     ])
     expect(suite().notes, suite().output).toMatchObject({ 'errors of is clean': 0, 'errors of leaks': 0 })
-    expect(Object.values(suite().notes).filter(hasProgram)).toEqual([])
+    expect(aliveOf(suite())).toEqual([])
   })
 })
 

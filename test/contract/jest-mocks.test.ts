@@ -176,7 +176,7 @@ describe.runIf(runners.includes('jest'))('jest', () => {
         export default async () => (await import('@custody/jest/config')).withCustody(own, { report: { json: 'custody.json' } })`,
       files: {},
       extras: {
-        [fileOf('automock')]: `${load}\n${using('automock')}\ntest('throws', () => { note() })`,
+        [fileOf('automock')]: `${load}\n${using('automock')}`,
         'mocked.check.cjs': `
           const lib = require('./lib.cjs')
           test('lib is mocked', () => expect(lib.answer()).toBeUndefined())

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { gone, hasProgram } from './alive.js'
+import { aliveOf, gone } from './alive.js'
 import { type Noted, noteProcess, readNoted, until } from './noted.js'
 import { majorOf, pathOfTool, runInProject, runners, type SuiteResult, shareSuite, statusesOf } from './run-suite.js'
 
@@ -49,9 +49,13 @@ const complaints = new RegExp(
 )
 
 /** The processes of a suite that are alive, and what its runs have on disk. */
-function leftBy({ base, notes }: SuiteResult): unknown[] {
+function leftBy(suite: SuiteResult): unknown[] {
+  return [...aliveOf(suite), ...directoriesLeftBy(suite)]
+}
+
+function directoriesLeftBy({ base }: SuiteResult): string[] {
   const runs = readdirSync(base).filter((name) => name.startsWith('custody-'))
-  return [...Object.values(notes).filter(hasProgram), ...runs.flatMap((name) => readdirSync(join(base, name)))]
+  return runs.flatMap((name) => readdirSync(join(base, name)))
 }
 
 describe.runIf(isJest)('a suite that leaks a process, starts a runtime and leaves a daemon', () => {
@@ -101,7 +105,7 @@ describe.runIf(isJest)('without injected globals', () => {
 
   test('a leak is red, and what is owned is green', () => {
     expect(statusesOf(suite()), suite().output).toEqual({ leaks: 'failed', 'starts a runtime': 'passed' })
-    expect(leftBy(suite())).toEqual([])
+    expect(directoriesLeftBy(suite())).toEqual([])
   })
 })
 
@@ -278,7 +282,7 @@ describe.runIf(isJest).concurrent.each([
     const noted = readNoted(directory)
     expect(noted.length).toBeGreaterThanOrEqual(6)
     for (const each of noted) await gone(each)
-    await vi.waitUntil(() => leftBy(suite()).length === 0, 30_000)
+    await vi.waitUntil(() => directoriesLeftBy(suite()).length === 0, 30_000)
   }, 60_000)
 })
 
@@ -300,7 +304,7 @@ describe.runIf(isJest).concurrent.each([0, 3])('process.exit(%i) in a test that 
     const noted = readNoted(directory)
     expect(noted).toHaveLength(2)
     for (const each of noted) await gone(each)
-    await vi.waitUntil(() => leftBy(suite()).length === 0, 30_000)
+    await vi.waitUntil(() => directoriesLeftBy(suite()).length === 0, 30_000)
   }, 60_000)
 })
 

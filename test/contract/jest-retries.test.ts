@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hasProgram } from './alive.js'
+import { aliveOf } from './alive.js'
 import { majorOf, runners, type SuiteResult, shareSuite } from './run-suite.js'
 import { leaving, outcomesOf, warningsOf } from './told-leaks.js'
 
@@ -73,7 +73,7 @@ describe.runIf(runners.includes('jest')).concurrent.each(Object.entries(kinds))(
       const { notes, output } = suite()
       expect(output.includes('LOGGING RETRY ERRORS'), output).toBe(kind === 'logged')
       if (kind === 'logged') expect(output).toMatch(new RegExp(`RETRY 1[\\s\\S]*pid ${notes['501']} {2}sleep 501`))
-      expect(Object.values(notes).filter(hasProgram)).toEqual([])
+      expect(aliveOf(suite())).toEqual([])
     })
   },
 )
@@ -114,7 +114,7 @@ describe.runIf(runners.includes('jest'))("an attempt of Jest's retryTimes whose 
       ...[514, 515, 516].map((seconds) => `fails each time and leaks: ${seconds}`),
       'has a beforeEach that leaks: 517',
     ])
-    expect(Object.values(suite().notes).filter(hasProgram)).toEqual([])
+    expect(aliveOf(suite())).toEqual([])
   })
 })
 
@@ -149,6 +149,6 @@ describe.runIf(isModern)('a block of Jest that is retried as a whole', () => {
     for (const title of ['leaks at first', 'is green both times', 'leaks both times']) {
       expect(new Set(namespacesOf(suite(), title)).size, title).toBe(2)
     }
-    expect(Object.values(suite().notes).filter(hasProgram)).toEqual([])
+    expect(aliveOf(suite())).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hasProgram } from './alive.js'
+import { aliveOf, hasProgram } from './alive.js'
 import { runners, type SuiteResult, shareSuite } from './run-suite.js'
 
 const isVitest = runners.includes('vitest')
@@ -131,7 +131,7 @@ describe.runIf(isVitest).concurrent.each([
     const { notes, output } = suite()
     const left = Object.keys(notes).filter((name) => /^4\d\d$/.test(name))
     expect(left.map(Number).sort(), output).toEqual([401, 403, 406, 407, 409, 412, 414, 416, 418, 419, 421, 426])
-    expect(Object.values(notes).filter(hasProgram)).toEqual([])
+    expect(aliveOf(suite())).toEqual([])
     const tries = ['try 1', 'try 2', 'try 3', 'try 4'].map((name) => notes[name])
     expect(new Set(tries).size, output).toBe(tries.length)
   })

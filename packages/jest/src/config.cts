@@ -8,46 +8,58 @@ import { directoryOfCaller } from './directory-of-caller.cjs'
 import { expandProjects } from './expand-projects.cjs'
 import { leaveOwnFiles } from './own-files.cjs'
 import { REPORTER, RUNNER, SETUP, TEARDOWN } from './own-paths.cjs'
+import { withPreset } from './with-preset.cjs'
 
 export type { Allowance, CustodyOptions, LeakOverride, LeakPolicy }
 
 type Initial = Config.InitialOptions
 type Project = Initial | Config.InitialProjectOptions
-/** A configuration whose projects are objects. */
-type WithoutNames = Omit<Initial, 'projects'> & { projects?: Config.InitialProjectOptions[] }
+/** What says everything itself: no project is named by a string, and there is no preset. */
+type Complete = Omit<Initial, 'preset' | 'projects'> & { preset?: null; projects?: CompleteProject[] }
+type CompleteProject = Omit<Config.InitialProjectOptions, 'preset'> & { preset?: null }
 type ConfigFunction = (...args: never[]) => Initial | Promise<Initial>
 
 /**
  * Puts a Jest configuration under custody. What the user has set for the same places is chained, not replaced; reporters stay, with ours
  * behind them. The options hold for all of its `projects`; those of a project that is wrapped itself count only where it runs alone.
- * Projects that are named by strings are read as Jest reads them.
+ * Projects that are named by strings, and presets, are read as Jest reads them.
  *
  * @param config an object, or a function that gives one, also asynchronously
  * @param options those of Custody; all have defaults
- * @returns a configuration; where `config` is a function, or names a project by a string, a function that gives one
+ * @returns a configuration; where `config` is a function, names a project by a string or has a preset, a function that gives one
  * @throws CUSTODY_INVALID_OPTION for a project that cannot be read, and for wrong options, when the run begins
  */
 export function withCustody(config: ConfigFunction, options?: CustodyOptions): (...args: never[]) => Promise<Initial>
-export function withCustody(config?: WithoutNames, options?: CustodyOptions): Initial
+export function withCustody(config?: Complete, options?: CustodyOptions): Initial
 export function withCustody(config: Initial, options?: CustodyOptions): Initial | (() => Promise<Initial>)
 export function withCustody(config: Initial | ConfigFunction = {}, options: CustodyOptions = {}): unknown {
   const directory = directoryOfCaller(withCustody)
-  const expand = async (own: Initial) => wrapRoot(await withoutNames(own, directory), options, directory)
-  if (typeof config === 'function') return async (...args: never[]) => expand(await config(...args))
-  return namesProjects(config) ? () => expand(config) : wrapRoot(config as WithoutNames, options, directory)
+  const wrap = async (own: Initial) => wrapRoot(await complete(own, directory), options, directory)
+  if (typeof config === 'function') return async (...args: never[]) => wrap(await config(...args))
+  return isComplete(config) ? wrapRoot(config, options, directory) : () => wrap(config)
 }
 
-function namesProjects({ projects }: Initial): boolean {
-  return projects?.some((project) => typeof project === 'string') ?? false
+function isComplete(config: Initial): config is ReadConfig {
+  const { preset, projects = [] } = config
+  return preset == null && projects.every((project) => typeof project === 'object' && project.preset == null)
 }
 
-async function withoutNames(config: Initial, directory: string): Promise<WithoutNames> {
-  if (!namesProjects(config)) return config as WithoutNames
-  const projects = await expandProjects(config.projects ?? [], resolve(directory, config.rootDir ?? ''))
-  return { ...config, projects: [...projects] }
+/** A configuration whose projects are objects. */
+type ReadConfig = Omit<Initial, 'projects'> & { projects?: Config.InitialProjectOptions[] }
+
+/** Reads what a configuration only names. */
+async function complete(config: Initial, directory: string): Promise<ReadConfig> {
+  const rootDir = resolve(directory, config.rootDir ?? '')
+  const { projects, ...own } = config
+  const read = projects && (await expandProjects(projects, rootDir))
+  const rootOf = (project: Project) => resolve(rootDir, project.rootDir ?? '')
+  return {
+    ...(await withPreset(own, rootDir)),
+    ...(read && { projects: await Promise.all(read.map((project) => withPreset(project, rootOf(project)))) }),
+  }
 }
 
-function wrapRoot(wrapped: WithoutNames, given: CustodyOptions, directory: string): Initial {
+function wrapRoot(wrapped: ReadConfig, given: CustodyOptions, directory: string): Initial {
   const { config, options: inner } = unwrap(wrapped)
   const { globalSetup = null, globalTeardown = null, projects } = config
   // Jest calls the setups of projects first.

@@ -4,6 +4,7 @@ import type { Circus, Config } from '@jest/types'
 import { failFile, withFailures } from './fail-file.js'
 import { failTests } from './fail-tests.js'
 import { leaveReceipts } from './leave-receipts.js'
+import { markManaged } from './managed-file.js'
 
 export interface Configs {
   readonly globalConfig: Config.GlobalConfig
@@ -23,7 +24,7 @@ export class FileOutcome {
     return running.then(
       (result) => {
         this.#came = { configs, result }
-        return result
+        return markManaged(result)
       },
       (error: unknown) => {
         this.#came = { error }

@@ -8,6 +8,8 @@ import { SETUP, TEARDOWN } from './own-paths.cjs'
 import { RUN_VARIABLE } from './run-in-worker.cjs'
 
 interface MainState {
+  /** Whether a run was opened, also if it has ended. */
+  hasOpened: boolean
   run: Run | null
   /** Whether Jest watches: it calls setup and teardown for each of its runs. */
   isWatching: boolean
@@ -15,7 +17,7 @@ interface MainState {
   isPartial: boolean
   /** Whether Jest ends the run while files go on in other workers. */
   isBailSet: boolean
-  ending: Promise<boolean> | null
+  ending: Promise<void> | null
   /** Names of projects that have run without Custody. */
   unmanaged: Set<string>
   /** What Jest is going to write with `--json`, if our reporter is there. */
@@ -28,7 +30,7 @@ const MAIN = Symbol.for('@custody/jest/main.1')
 function mainState(): MainState {
   const shared = process as unknown as Record<symbol, MainState | undefined>
   shared[MAIN] ??= {
-    ...{ run: null, isWatching: false, isPartial: true, isBailSet: false, ending: null },
+    ...{ hasOpened: false, run: null, isWatching: false, isPartial: true, isBailSet: false, ending: null },
     ...{ unmanaged: new Set(), results: null },
   }
   return shared[MAIN]
@@ -38,6 +40,7 @@ function mainState(): MainState {
 export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig: Config.ProjectConfig): Promise<void> {
   const state = mainState()
   state.run ??= await openRun(custodyGlobals(projectConfig).options, globalConfig.rootDir)
+  state.hasOpened = true
   state.isWatching = globalConfig.watch || globalConfig.watchAll
   state.isPartial = state.isWatching || leavesTestsOut(globalConfig)
   state.isBailSet = globalConfig.bail > 0
@@ -52,9 +55,9 @@ export async function beginRun(globalConfig: Config.GlobalConfig, projectConfig:
   process.once('exit', onExit)
 }
 
-/** Whether our global setup has opened a run. */
-export function isRunOpen(): boolean {
-  return mainState().run !== null
+/** Whether our global setup has opened a run in this process. */
+export function hasOpenedRun(): boolean {
+  return mainState().hasOpened
 }
 
 /** Notes a project that has run without Custody, as far as its configuration shows. */
@@ -79,42 +82,58 @@ export function runSetup(setup: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Accounts for what no file has, and prints how the run went. Tells whether all is well.
+ * Accounts for what no file has, and prints how the run went. What is not well makes Jest end with code 1.
  * @param tearDown the user's own: it may remove what servers of the run have needed, and ends what their setup has started
  */
-export function endRun(tearDown: () => Promise<void> = async () => {}): Promise<boolean> {
+export function endRun(tearDown: () => Promise<void> = async () => {}): Promise<void> {
   const state = mainState()
   process.removeListener('beforeExit', onBeforeExit)
   state.ending ??= end(state, tearDown)
   return state.ending
 }
 
-async function end(state: MainState, tearDown: () => Promise<void>): Promise<boolean> {
+async function end(state: MainState, tearDown: () => Promise<void>): Promise<void> {
   const { isBailSet, isPartial, run } = state
-  if (run === null) {
-    await tearDown()
-    return true
-  }
+  if (run === null) return tearDown()
   delete process.env[RUN_VARIABLE]
-  let isWell = false
   try {
-    // What is kept for the next run needs its supervisor: in watch mode it ends with Jest.
-    const isRerunNext = state.isWatching && (await run.hasKept())
-    isWell = tell(state, await run.settle({ isRerunNext, unmanaged: [...state.unmanaged] }))
+    await toItsEnd(async () => {
+      // What is kept for the next run needs its supervisor: in watch mode it ends with Jest.
+      const isRerunNext = state.isWatching && (await run.hasKept())
+      return tell(state, await run.settle({ isRerunNext, unmanaged: [...state.unmanaged] }))
+    })
   } finally {
     try {
+      // As it would be without us, whatever it does with the process.
       await tearDown()
     } finally {
-      const isKept = state.isWatching && (await run.hasKept())
-      if (!isKept) {
+      await toItsEnd(async () => {
+        if (state.isWatching && (await run.hasKept())) return true
         state.run = null
-        isWell = tell(state, await run.close({ isPartial, hasFilesGoingOn: isBailSet })) && isWell
+        const isWell = tell(state, await run.close({ isPartial, hasFilesGoingOn: isBailSet }))
         // The setups of projects come first in the next run too.
         if (state.isWatching) noteEarlySpawns()
-      }
+        return isWell
+      })
     }
   }
-  return isWell
+}
+
+/**
+ * Runs a part of our teardown. One that waits for something that holds no handle lets the process end with code 0 and without a word, so
+ * something is held, and the code is set in advance.
+ */
+async function toItsEnd(part: () => Promise<boolean>): Promise<void> {
+  const before = process.exitCode
+  process.exitCode = 1
+  const held = setInterval(() => {}, 2 ** 30)
+  let isWell = false
+  try {
+    isWell = await part()
+  } finally {
+    clearInterval(held)
+    process.exitCode = isWell || before !== undefined ? before : 1
+  }
 }
 
 function tell({ results }: MainState, end: RunEnd): boolean {
@@ -131,15 +150,10 @@ function leavesTestsOut(config: Config.GlobalConfig): boolean {
 }
 
 function onBeforeExit(): void {
-  endRun().then(
-    (isWell) => {
-      if (!isWell) process.exitCode = 1
-    },
-    (error: unknown) => {
-      console.error(error)
-      process.exitCode = 1
-    },
-  )
+  endRun().catch((error: unknown) => {
+    console.error(error)
+    process.exitCode = 1
+  })
 }
 
 /** Jest leaves before the end of the run: 29 does after `--bail`, and `process.exit()` of a test in this process has it leave. */

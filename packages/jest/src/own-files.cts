@@ -7,13 +7,12 @@ const OWN = ['/@custody/', ...[__dirname, dirname(require.resolve('@custody/core
 /** What Jest does not compile where nothing is said. */
 const DEFAULT = ['/node_modules/', '\\.pnp\\.[^\\/]+$']
 
-type Project = Pick<Config.InitialProjectOptions, 'preset' | 'transformIgnorePatterns' | 'unmockedModulePathPatterns'>
+type Project = Pick<Config.InitialProjectOptions, 'transformIgnorePatterns' | 'unmockedModulePathPatterns'>
 
 /** Has Jest take the files of these packages as they are. */
-export function leaveOwnFiles({ preset, transformIgnorePatterns, unmockedModulePathPatterns = [] }: Project): Project {
+export function leaveOwnFiles({ transformIgnorePatterns, unmockedModulePathPatterns = [] }: Project): Project {
   const isLinked = !__dirname.includes(`${sep}node_modules${sep}`)
-  // A preset may say it, which ours would replace.
-  const ignored = transformIgnorePatterns ?? (isLinked && preset == null ? DEFAULT : null)
+  const ignored = transformIgnorePatterns ?? (isLinked ? DEFAULT : null)
   return {
     // Automatic mocks would replace the `custody` object by one that does nothing.
     unmockedModulePathPatterns: [...new Set([...unmockedModulePathPatterns, ...OWN])],

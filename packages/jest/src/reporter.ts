@@ -1,8 +1,8 @@
-import type { AggregatedResult, Test, TestContext } from '@jest/test-result'
+import type { AggregatedResult, Test, TestContext, TestResult } from '@jest/test-result'
 import type { Config } from '@jest/types'
-import { isRunOpen, keepResults, noteUnmanaged, watchSetupOf } from './main-run.js'
+import { hasOpenedRun, keepResults, noteUnmanaged, watchSetupOf } from './main-run.js'
+import { isManaged } from './managed-file.js'
 import { nameOfProject } from './name-of-project.js'
-import { RUNNER } from './own-paths.cjs'
 
 const WITHOUT_SETUP = `
 custody  warning: nothing was under custody: this run has no global setup of Custody's. A globalSetup of yours takes the place of a preset's.
@@ -20,14 +20,14 @@ export default class CustodyReporter {
     this.#config = globalConfig
   }
 
-  onTestFileResult({ context: { config } }: Test): void {
+  onTestFileResult({ context: { config } }: Test, result: TestResult): void {
     this.#hasSeenFiles = true
     watchSetupOf(config)
-    if (config.testRunner !== RUNNER) noteUnmanaged(nameOfProject(config, this.#config.rootDir))
+    if (!isManaged(result)) noteUnmanaged(nameOfProject(config, this.#config.rootDir))
   }
 
   onRunComplete(_contexts: ReadonlySet<TestContext>, results: AggregatedResult): void {
-    if (this.#hasSeenFiles && !isRunOpen()) console.error(WITHOUT_SETUP)
+    if (this.#hasSeenFiles && !hasOpenedRun()) console.error(WITHOUT_SETUP)
     keepResults(results)
   }
 }

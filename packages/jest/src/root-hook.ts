@@ -29,6 +29,11 @@ export async function callRootHook(
   const transform = require(resolveFromJest('@jest/transform', rootDir)) as typeof import('@jest/transform')
   const transformer = await transform.createScriptTransformer(projectConfig)
   await transformer.requireAndTranspileModule(resolved, async (hook: Hook) => {
+    // As Jest says it.
+    if (typeof hook !== 'function')
+      throw new TypeError(
+        `${which === 'rootGlobalSetup' ? 'globalSetup' : 'globalTeardown'} file must export a function at ${resolved}`,
+      )
     await hook(globalConfig, projectConfig)
   })
 }

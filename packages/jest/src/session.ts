@@ -75,8 +75,8 @@ export class Session {
   }
 
   /** Runs the file by the base runner. */
-  watch(configs: Configs, runFile: () => Promise<TestResult>): Promise<TestResult> {
-    const running = this.#outcome.watch(configs, runFile())
+  watch(configs: Configs, runFile: () => TestResult | Promise<TestResult>): Promise<TestResult> {
+    const running = this.#outcome.watch(configs, Promise.resolve(runFile()))
     // No event of Jest's tells that the file is over then.
     running.catch(() => this.#formatSites())
     return running

@@ -1,4 +1,4 @@
-import { type Cell, runInCell } from '@custody/core/worker'
+import { type Cell, standIn } from '@custody/core/worker'
 import type { Circus } from '@jest/types'
 
 export interface CellSource {
@@ -23,16 +23,23 @@ export function wrapTree(block: Circus.DescribeBlock, source: CellSource): void 
   }
 }
 
+/** Jest prints no frame whose line has this in it: it takes it for one of its own files. */
+const HIDDEN = 'jest/build/'
+
 function within(fn: AnyFunction, cell: () => Cell, isConcurrent: boolean): AnyFunction {
+  // Jest says itself what is wrong with one that is no common function.
+  if (fn.constructor == null) return fn
   const isGenerator = fn.constructor.name === 'GeneratorFunction'
   const wrapped = isGenerator ? steppingWithin(fn, cell, isConcurrent) : runningWithin(fn, cell, isConcurrent)
   // By its length Jest knows whether it takes a callback.
-  return Object.defineProperty(wrapped, 'length', { value: fn.length })
+  return Object.defineProperties(wrapped, { length: { value: fn.length }, name: { value: HIDDEN } })
 }
 
 function runningWithin(fn: AnyFunction, cell: () => Cell, isConcurrent: boolean): AnyFunction {
   return function (...args) {
-    return runInCell(cell(), isConcurrent, () => fn.apply(this, args))
+    const place = standIn(cell(), isConcurrent)
+    // Bound: a function around it would have a frame of its own.
+    return place === null ? fn.apply(this, args) : place.contexts.run(place.context, fn.bind(this, ...args))
   }
 }
 
@@ -40,16 +47,17 @@ function runningWithin(fn: AnyFunction, cell: () => Cell, isConcurrent: boolean)
 function steppingWithin(fn: AnyFunction, cell: () => Cell, isConcurrent: boolean): AnyFunction {
   return function* (...args) {
     const own = cell()
-    const inCell = <T>(run: () => T): T => runInCell(own, isConcurrent, run)
-    const steps = inCell(() => fn.apply(this, args) as Generator)
-    for (let step = () => steps.next(); ; ) {
-      const { done, value } = inCell(step)
+    // Its body begins with its first step.
+    const steps = fn.apply(this, args) as Generator
+    for (let step = steps.next.bind(steps); ; ) {
+      const place = standIn(own, isConcurrent)
+      const { done, value } = place === null ? step() : place.contexts.run(place.context, step)
       if (done) return value
       try {
         const sent: unknown = yield value
-        step = () => steps.next(sent)
+        step = steps.next.bind(steps, sent)
       } catch (error) {
-        step = () => steps.throw(error)
+        step = steps.throw.bind(steps, error)
       }
     }
   }

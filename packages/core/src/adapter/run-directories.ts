@@ -1,9 +1,13 @@
-import { readdirSync, realpathSync } from 'node:fs'
+import { readdirSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { baseDirectory, ensurePrivateDirectory, runtimePlatform, temporaryBaseDirectory } from '@custody/runtime/internals'
 import { dir as makeDirectory } from 'tmp-promise'
 import { readEvents } from '../report/events.js'
 import type { RunHandle } from '../scope/run-handle.js'
+
+// Node loads what removes directories with the first one, and keeps the file system that it finds then: a test's, where it spies on it.
+rmSync(join(tmpdir(), 'custody-nothing'), { recursive: true, force: true })
 
 /** Makes the directories of a run: that of its sockets has a short path, that of its namespaces may be the same. */
 export async function makeRunDirectories(): Promise<Pick<RunHandle, 'directory' | 'storage'>> {

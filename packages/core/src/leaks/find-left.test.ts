@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { ownIdentity } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
 import type { BornChild } from '../namespace/birth-state.js'
@@ -24,7 +25,7 @@ async function bear(
     await exited
   })
   await once(child.stdout as NodeJS.ReadableStream, 'data')
-  return { site: { stack: 'here' }, isStarted: true, isDetached: false, isLate: false, ...changes, process: child }
+  return { site: { stack: 'here' }, pid: child.pid ?? null, isDetached: false, isLate: false, ...changes, process: child }
 }
 
 test('finds a child that is alive, with the line that started it, and none that has exited', async () => {
@@ -73,13 +74,21 @@ test('leaves out what Custody has started, and a child whose environment says th
     await exited
   })
   await once(opted, 'spawn')
-  const child: BornChild = { process: opted, site: {}, isStarted: true, isDetached: false, isLate: false }
+  const child: BornChild = { process: opted, site: {}, pid: opted.pid ?? null, isDetached: false, isLate: false }
   expect(findLeft(scope, [{ id: scope, children: [child] }], ownIdentity())).toEqual([])
 })
 
 test('leaves out a child that a test has made up, with the number of another process', async () => {
   const scope = file()
   const stranger = await bear('', 'echo up; exec sleep 100')
-  const child: BornChild = { ...stranger, isStarted: false }
+  const child: BornChild = { ...stranger, pid: null }
+  expect(findLeft(scope, [{ id: scope, children: [child] }], ownIdentity())).toEqual([])
+})
+
+test('leaves out a process that is no child of this one, whatever stands in the place of its number', async () => {
+  const scope = file()
+  const parent = await bear('', 'sleep 100 & echo up; wait')
+  const stranger = Number(readFileSync(`/proc/${parent.process.pid}/task/${parent.process.pid}/children`, 'utf8').split(' ')[0])
+  const child: BornChild = { ...parent, pid: stranger }
   expect(findLeft(scope, [{ id: scope, children: [child] }], ownIdentity())).toEqual([])
 })

@@ -1,5 +1,5 @@
 import type { Identity } from '@custody/runtime'
-import { isInScope, NAMESPACE_VARIABLE, ownIdentity, seeStart } from '@custody/runtime/internals'
+import { isInScope, NAMESPACE_VARIABLE, ownIdentity } from '@custody/runtime/internals'
 import type { Birth, BornChild, SpawnSite } from '../namespace/birth-state.js'
 import { mayBeAlive } from '../namespace/born-children.js'
 import { isOfRuntime, type NamespaceId } from '../namespace/namespace-id.js'
@@ -70,12 +70,16 @@ export function findLeft(scope: NamespaceId, births: readonly Pick<Birth, 'id' |
   })
 }
 
-/** The identity of a child that has not been reaped: its number is its own until then. Null for one that has exited. */
-function identityOf({ isStarted, process }: BornChild): Identity | null {
-  if (!isStarted || !mayBeAlive(process) || isOptedOut(process.pid as number)) return null
-  const start = seeStart(process.pid as number)
+/**
+ * The identity of a child that has not been reaped: its number is its own until then. Null for one that has exited, and for one that the
+ * kernel does not show as a child of this process, whatever a test has made of the object.
+ */
+function identityOf({ pid, process: child }: BornChild): Identity | null {
+  if (pid === null || !mayBeAlive(child) || isOptedOut(pid)) return null
+  const entry = platform.readProcess(pid)
+  if (entry === null || entry.parent !== process.pid) return null
   const { boot, pidns, timens } = ownIdentity()
-  return start === null ? null : { pid: process.pid as number, start, boot, pidns, timens }
+  return { pid, start: entry.start, boot, pidns, timens }
 }
 
 /** A child whose environment says so is nobody's. */

@@ -18,8 +18,8 @@ export type Child = Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'> &
 export interface BornChild {
   readonly process: Child
   readonly site: SpawnSite
-  /** Whether it was started at all: a test may make such an object for itself, and give it any number. */
-  isStarted: boolean
+  /** Its number when it was started; null until then. A test may make such an object for itself, and give any a number. */
+  pid: number | null
   /** Whether it was started in a session of its own. */
   isDetached: boolean
   /** Whether it was started by code of a test that had ended by then. */

@@ -1,3 +1,4 @@
+import type { AsyncLocalStorage } from 'node:async_hooks'
 import { type Birth, birthState, type Cell, newBirth, VARIABLE } from './birth-state.js'
 import type { NamespaceId } from './namespace-id.js'
 import { newFileId } from './new-file-id.js'
@@ -32,12 +33,18 @@ export function enterCell(cell: Cell, isConcurrent = false): void {
   if (isFollowed) state.contexts.enterWith(contextOf(cell))
 }
 
-/** Runs a function in a cell. */
-export function runInCell<T>(cell: Cell, isConcurrent: boolean, run: () => T): T {
+/** Has what is called next stand in a cell: in the context that this gives, or, where contexts are not followed, as it is. */
+export function standIn(cell: Cell, isConcurrent: boolean): { contexts: AsyncLocalStorage<object>; context: object } | null {
   const state = birthState()
   const isFollowed = isConcurrent || state.isFollowing
   if (!isConcurrent) state.sequential = isFollowed ? null : cell
-  return isFollowed ? state.contexts.run(contextOf(cell), run) : run()
+  return isFollowed ? { contexts: state.contexts, context: contextOf(cell) } : null
+}
+
+/** Runs a function in a cell. */
+export function runInCell<T>(cell: Cell, isConcurrent: boolean, run: () => T): T {
+  const place = standIn(cell, isConcurrent)
+  return place === null ? run() : place.contexts.run(place.context, run)
 }
 
 /** Where the running code stands: in its test, or else in the file. Who asks has something to start, so contexts are followed from now on. */

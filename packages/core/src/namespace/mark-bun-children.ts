@@ -40,7 +40,7 @@ export function markBunChildren(bun: BunSpawner): void {
     if (born === null) return child
     const { birth, isLate, site } = born
     const isDetached = optionsOf(args)?.detached === true
-    noteChild(birth, { process: child, site, isStarted: true, isDetached, isLate, hasRef: watchRef(child) })
+    noteChild(birth, { process: child, site, pid: child.pid, isDetached, isLate, hasRef: watchRef(child) })
     return child
   })
 }

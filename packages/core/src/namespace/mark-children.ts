@@ -36,12 +36,11 @@ function markAsynchronous(child: ChildProcess): void {
   if (born === null) return
   const { birth, isLate, mark, site } = born
   const ref = state.hasUnseenStarts ? { hasRef: watchRef(child) } : {}
-  const record: BornChild = { process: child, site, isStarted: false, isDetached: false, isLate, ...ref }
+  const record: BornChild = { process: child, site, pid: null, isDetached: false, isLate, ...ref }
   noteChild(birth, record)
   const raw = child as unknown as { spawn(options: RawSpawnOptions): unknown }
   raw.spawn = (options) => {
     delete (child as { spawn?: unknown }).spawn
-    record.isStarted = true
     record.isDetached = options?.detached === true
     const pairs = mark === null ? undefined : options?.envPairs
     if (Array.isArray(pairs)) {
@@ -49,7 +48,9 @@ function markAsynchronous(child: ChildProcess): void {
       if (at < 0) pairs.push(`${VARIABLE}=${mark}`)
       else if (pairs[at] === `${VARIABLE}=${state.inherited}`) pairs[at] = `${VARIABLE}=${mark}`
     }
-    return raw.spawn(options)
+    const result = raw.spawn(options)
+    record.pid = child.pid ?? null
+    return result
   }
 }
 

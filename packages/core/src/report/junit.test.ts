@@ -59,6 +59,13 @@ describe('the JUnit XML of a run', () => {
     expect(found?.text).toBe('LeakError: is alive\n\nanother')
   })
 
+  test('has a test case for a test of the name "true"', () => {
+    expect(parse([failure('true', 'true')])('testcase:has(failure)')[0]?.attributes('classname', 'name')).toEqual([
+      'true',
+      'true',
+    ])
+  })
+
   test('says what XML can say, whatever is in a message', () => {
     const hostile = '<a & "b"> ]]> \u001b[31m\u0000 \ud800 \uffff é 🎉'
     const [found] = parse([failure(hostile, hostile, { message: hostile, stack: hostile })])('failure')

@@ -65,10 +65,13 @@ function caseOf(file: string, name: string, failures: readonly FailureEvent[]): 
   return { ...named, failure: { '@message': validXml(message), '@type': first.code, '#text': validXml(text) } }
 }
 
+/** An attribute may be `true`, and a node empty. */
+const asTheyAre = { suppressBooleanAttributes: false, suppressEmptyNode: true }
+
 /** Loaded when it is needed: few runs do. Synchronous, as a runner may be leaving. */
 function loadBuilder(): XMLBuilder {
   const { default: Builder } = createRequire(import.meta.url)('fast-xml-builder') as { default: XMLBuilderConstructor }
-  return new Builder({ ignoreAttributes: false, attributeNamePrefix: '@', format: true, suppressEmptyNode: true })
+  return new Builder({ ignoreAttributes: false, attributeNamePrefix: '@', format: true, ...asTheyAre })
 }
 
 /** Without the characters that XML 1.0 cannot say, as of a command's colours. */
