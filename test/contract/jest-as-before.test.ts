@@ -15,19 +15,18 @@ const wrapped = (config: string, options = '{}') => `
 const green = { green: `test('is green', () => {})` }
 
 // What each of these comes to without Custody.
-describe.runIf(isJest)('a global teardown', () => {
-  test.concurrent.each([
-    ['sets the exit code', 'process.exitCode = 3', 3],
-    ['ends the process', 'process.exit()', 0],
-    ['waits for ever', 'await new Promise(() => {})', 0],
-  ])('that %s does so', async (_, act, code) => {
-    const { exitCode, output } = await runSuite('jest', {
-      config: wrapped(`globalTeardown: './teardown.cjs'`),
-      extras: { 'teardown.cjs': `module.exports = async () => { ${act} }` },
-      files: green,
-    })
-    expect(exitCode, output).toBe(code)
-  })
+describe.runIf(isJest).concurrent.each([
+  ['sets the exit code', 'process.exitCode = 3', 3],
+  ['ends the process', 'process.exit()', 0],
+  ['waits for ever', 'await new Promise(() => {})', 0],
+])('a global teardown that %s', (_, act, code) => {
+  const suite = shareSuite('jest', () => ({
+    config: wrapped(`globalTeardown: './teardown.cjs'`),
+    extras: { 'teardown.cjs': `module.exports = async () => { ${act} }` },
+    files: green,
+  }))
+
+  test('does so', () => expect(suite().exitCode, suite().output).toBe(code))
 })
 
 describe.runIf(isJest)('what Jest prints of places', () => {
