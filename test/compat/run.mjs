@@ -16,7 +16,8 @@ const cells = [
   { runner: 'vitest', version: '3.2.7', vite: '7', pattern: '^(?!.*a worker that dies)' },
   { runner: 'vitest', version: '5.1.2', node: '24.22.3' },
   { runner: 'jest', version: '29.7.0' },
-  { runner: 'jest', version: '30.5.2', node: '24.22.3' },
+  // In full it is what `npm test` runs, but for the version of Node.
+  { runner: 'jest', version: '30.5.2', node: '24.22.3', isShort: true },
   // With a part of the contract: the versions that `npm test` has out of the workspace, and the other versions of Node.
   { runner: 'vitest', version: '4.1.12', vite: '7', isShort: true },
   { runner: 'jest', version: '30.5.2', isShort: true },
@@ -94,7 +95,7 @@ const all = [
 ]
 /** Those of a cell that runs a part, by what the runner runs in: of other engines than Node what was tried there. */
 const parts = {
-  node: ['leak-kinds', 'no-false-reds', 'owned'],
+  node: ['jest-concurrent', 'jest-exactness', 'leak-kinds', 'no-false-reds', 'owned'],
   bun: ['captured', 'leak-kinds', 'leaks', 'no-false-reds', 'owned', 'started'],
   deno: ['captured', 'no-false-reds', 'owned', 'started'],
 }

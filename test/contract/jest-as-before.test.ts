@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { hasProgram } from './alive.js'
-import { runners, runSuite, shareSuite } from './run-suite.js'
+import { runners, runSuite, shareSuite, statusesOf } from './run-suite.js'
 
 const isJest = runners.includes('jest')
 
@@ -100,6 +100,34 @@ describe.runIf(isJest)('a file system that a test spies on for a while', () => {
   test('is not in the way of the end of the run', () => {
     expect(suite().exitCode, suite().output).toBe(0)
     expect(suite().output).not.toContain('spied')
+  })
+})
+
+describe.runIf(isJest).concurrent.each([
+  ['in the process of Jest', ['-i']],
+  ['in workers', ['-w', '2']],
+])('a test that forgets to await, %s,', (_, args) => {
+  const server = `{ name: 'server', command: ['sleep', '300'], ready: { log: 'never' } }`
+  const suite = shareSuite('jest', () => ({
+    args,
+    config: wrapped(''),
+    files: {
+      forgetting: `
+        test('a start', () => { custody.start(${server}) })
+        test('a shared one', () => { custody.shared({ ...${server}, scope: 'file' }) })
+        test('a command', () => { custody.exec('sleep', ['300']) })
+        test('is green', () => {})`,
+      other: `test('is green too', () => {})`,
+    },
+  }))
+
+  test('is red itself, and no other', () => {
+    const { 'a shared one': shared, ...others } = statusesOf(suite())
+    expect(others, suite().output).toEqual({
+      ...{ 'a start': 'failed', 'a command': 'failed', 'is green': 'passed', 'is green too': 'passed' },
+    })
+    expect(['failed', 'passed']).toContain(shared)
+    expect(suite().output).toContain('Test Suites: 1 failed, 1 passed, 2 total')
   })
 })
 

@@ -26,6 +26,8 @@ export type {
 export type { Custody, Definition, Namespace, OpenedNamespace, Runtime, ScopeMembers, Shared }
 
 const KEY = Symbol.for('@custody/jest')
+/** On an error that its test tells by itself: see the core. */
+const TOLD = Symbol.for('@custody/told.1')
 const HINT = "wrap the configuration with withCustody from '@custody/jest/config', also that of a project which runs alone."
 
 /** As they are when this is loaded: a test may spy on them. */
@@ -86,8 +88,8 @@ function bridge(): Bridge {
 
 function membersOf(outer: () => ScopeMembers): ScopeMembers {
   return {
-    start: async (spec) => runtimeOf(await guard(() => inTestsEnv(() => outer().start(spec)))),
-    shared: async (definition) => sharedOf(await guard(() => inTestsEnv(() => outer().shared(definition)))),
+    start: (spec) => guard(async () => runtimeOf(await inTestsEnv(() => outer().start(spec)))),
+    shared: (definition) => guard(async () => sharedOf(await inTestsEnv(() => outer().shared(definition)))),
     exec: (file, args, options) => wrap(() => inTestsEnv(() => outer().exec(file, args, options))),
     runtimes: () => wrap(() => outer().runtimes()),
     inspect: (path) => wrap(() => outer().inspect(path)),
@@ -176,7 +178,7 @@ function sharedOf<P extends string>(outer: Shared<P>): Shared<P> {
       },
       text: () => log.text(),
       tail: (lines) => log.tail(lines),
-      waitFor: (pattern, options) => guard(() => log.waitFor(pattern, options)).then(matchOf),
+      waitFor: (pattern, options) => guard(async () => matchOf(await log.waitFor(pattern, options))),
     },
     pause: () => wrap(() => outer.pause()),
     resume: () => wrap(() => outer.resume()),
@@ -190,18 +192,26 @@ function matchOf(match: RegExpMatchArray): RegExpMatchArray {
 }
 
 /** A promise of another realm fails the test's matchers, and so do its errors: both are made anew here. */
-async function guard<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (error) {
-    throw own(error)
+function guard<T>(call: () => Promise<T>): Promise<T> {
+  const begin = async (): Promise<T> => {
+    try {
+      return await call()
+    } catch (error) {
+      // That nobody waits for it any more is no second error.
+      if ((error as Record<symbol, unknown> | null)?.[TOLD] === true) promise.catch(() => {})
+      throw own(error)
+    }
   }
+  const promise = begin()
+  return promise
 }
 
 /** The same for a result that is plain data. */
-async function wrap<T>(call: () => Promise<T>): Promise<T> {
-  const value = await guard(call)
-  return value === undefined ? value : (parse(stringify(value)) as T)
+function wrap<T>(call: () => Promise<T>): Promise<T> {
+  return guard(async () => {
+    const value = await call()
+    return value === undefined ? value : (parse(stringify(value)) as T)
+  })
 }
 
 function inside<T>(call: () => T): T {

@@ -117,6 +117,9 @@ export const custody: Custody = {
   ...membersOf((verb) => currentScope(verb)),
 }
 
+/** Marks an error that its test tells by itself. */
+const TOLD: unique symbol = Symbol.for('@custody/told.1')
+
 const loadStart = () => lazily('start-in-scope', () => import('../scope/start-in-scope.js'))
 const loadExec = () => lazily('exec', () => import('../launch/exec.js'))
 const loadInspect = () => lazily('inspect', () => import('../scope/inspect.js'))
@@ -134,7 +137,11 @@ function membersOf(scopeFor: (verb: string) => Scope): ScopeMembers {
       } catch (error) {
         if (isCustodyError(error)) leadTo(site, error)
         // The test has ended and says it itself: that nobody waits for it any more is no second error.
-        if (scope?.isOver) acting.catch(() => {})
+        if (scope?.isOver) {
+          acting.catch(() => {})
+          // Whoever stands between us and the test has a promise of its own.
+          if (isCustodyError(error)) Object.defineProperty(error, TOLD, { value: true })
+        }
         throw error
       }
     }

@@ -83,7 +83,7 @@ export async function untilReady(surroundings: Surroundings, options: WatchOptio
       resolve({ problem: null })
     })
   })
-  const outcome = await Promise.race<Outcome>([
+  const first = Promise.race<Outcome>([
     Promise.all([launched, ...probes]).then(
       (held): Outcome | Promise<Outcome> => (held.every(Boolean) ? { problem: null } : hasExited()),
       (cause: unknown) => ({ problem: `a probe failed: ${firstSentence((cause as Error).message)}`, cause }),
@@ -96,7 +96,8 @@ export async function untilReady(surroundings: Surroundings, options: WatchOptio
     }),
     limit,
   ])
-  over.abort()
+  // Also when the connection ends meanwhile, by which the exit would be told.
+  const outcome = await first.finally(() => over.abort())
   // Some say only now why they did not hold.
   await Promise.allSettled(probes)
   return { exit: null, ...outcome, match, host, observed: observed.filter(Boolean) }
