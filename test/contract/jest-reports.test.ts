@@ -171,15 +171,22 @@ describe.runIf(runners.includes('jest'))('a project that runs without Custody', 
 })
 
 describe.runIf(runners.includes('jest'))("a global setup that takes the place of the preset's", () => {
-  const suite = shareSuite('jest', () => ({
-    config: `export default { ${common}, preset: '@custody/jest', globalSetup: './own-setup.cjs' }`,
-    extras: { 'own-setup.cjs': 'module.exports = () => {}' },
-    files: { green: `test('is green', () => {})` },
-  }))
+  const suiteWith = (more: string) =>
+    shareSuite('jest', () => ({
+      config: `export default { ${common}, preset: '@custody/jest', globalSetup: './own-setup.cjs'${more} }`,
+      extras: { 'own-setup.cjs': 'module.exports = () => {}' },
+      files: { green: `test('is green', () => {})` },
+    }))
+  const [alone, withRunner] = [suiteWith(''), suiteWith(`, testRunner: 'jest-circus/runner'`)]
 
-  test('is told, as nothing is under custody then', () => {
-    expect(suite().exitCode, suite().output).toBe(0)
-    expect(suite().output).toContain('custody  warning: nothing was under custody')
-    expect(suite().output).toContain('wrap the configuration with withCustody')
+  test('makes each file red, as nothing is under custody then', () => {
+    expect(alone().exitCode, alone().output).toBe(1)
+    expect(alone().output).toContain('its runner is set, and its global setup is not')
+    expect(alone().output).toContain('wrap the configuration with withCustody')
+  })
+
+  test('is told where a runner has taken the place of ours too', () => {
+    expect(withRunner().exitCode, withRunner().output).toBe(0)
+    expect(withRunner().output).toContain('custody  warning: nothing was under custody')
   })
 })

@@ -55,3 +55,24 @@ describeRunners('a run that nothing was started in', (runner) => {
     expect(report).toContain('<testsuites name="Custody" tests="1" failures="0"')
   })
 })
+
+describeRunners('a test that leaves something at first, and passes when it is tried again,', (runner) => {
+  const suite = shareSuite(runner, () => ({
+    options: { leakScope: 'test', report: { junit: 'custody.xml' }, timeouts: { exitMs: 100 } },
+    files: {
+      retried: `
+        let attempts = 0
+        retried('leaks once', () => {
+          if (attempts++ > 0) return
+          spawn('sleep', ['303'], { stdio: 'ignore' })
+          throw new Error('on purpose')
+        })`,
+    },
+  }))
+
+  test('is green in the report too', () => {
+    expect(suite().exitCode, suite().output).toBe(0)
+    const report = readFileSync(join(suite().directory, 'custody.xml'), 'utf8')
+    expect(report).toContain('<testsuites name="Custody" tests="1" failures="0"')
+  })
+})

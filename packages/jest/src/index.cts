@@ -28,7 +28,8 @@ export type { Custody, Definition, Namespace, OpenedNamespace, Runtime, ScopeMem
 const KEY = Symbol.for('@custody/jest')
 /** On an error that its test tells by itself: see the core. */
 const TOLD = Symbol.for('@custody/told.1')
-const HINT = "wrap the configuration with withCustody from '@custody/jest/config', also that of a project which runs alone."
+const HINT =
+  "wrap the configuration with withCustody from '@custody/jest/config'. For what a global setup starts there is the option runtimes, with eager: true."
 
 /** As they are when this is loaded: a test may spy on them. */
 const { parse, stringify } = JSON
@@ -80,7 +81,7 @@ function bridge(): Bridge {
   const found = (globalThis as unknown as Record<symbol, Bridge | undefined>)[KEY]
   if (found !== undefined) return found
   throw new CustodyError(
-    `Could not reach Custody: this test file does not run under it.\nHint: ${HINT}`,
+    `Could not reach Custody: this is no test file, or one that does not run under it.\nHint: ${HINT}`,
     'CUSTODY_NOT_SET_UP',
     HINT,
   )
@@ -138,7 +139,7 @@ function runtimeOf<P extends string>(outer: Runtime<P>): Runtime<P> {
 
 function sharedOf<P extends string>(outer: Shared<P>): Shared<P> {
   const { log } = outer
-  return {
+  const shared: Omit<Shared<P>, 'env'> = {
     get name() {
       return outer.name
     },
@@ -163,9 +164,6 @@ function sharedOf<P extends string>(outer: Shared<P>): Shared<P> {
     get ports() {
       return { ...outer.ports }
     },
-    get env() {
-      return { ...outer.env }
-    },
     get match() {
       return outer.match && matchOf(outer.match)
     },
@@ -185,6 +183,8 @@ function sharedOf<P extends string>(outer: Shared<P>): Shared<P> {
     kill: (signal) => wrap(() => outer.kill(signal)),
     crash: () => wrap(() => outer.crash()),
   }
+  // Not enumerable: a failed matcher would print all of it.
+  return Object.defineProperty(shared, 'env', { get: () => ({ ...outer.env }) }) as Shared<P>
 }
 
 function matchOf(match: RegExpMatchArray): RegExpMatchArray {

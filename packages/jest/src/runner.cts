@@ -18,7 +18,9 @@ const run: TestFramework = async (globalConfig, config, environment, runtime, te
   const base = baseRunnerOf<TestFramework>(config)
   const handle = currentRun()
   if (handle === null) {
-    if (isListing(globalConfig)) (await import('./bridge.js')).publishListing(environment)
+    if (!isListing(globalConfig)) throw await notSetUp()
+    const { publishListing } = await import('./bridge.js')
+    publishListing(environment)
     return base(globalConfig, config, environment, runtime, testPath, ...rest)
   }
   const { attachSession } = await import('./session.js')
@@ -28,6 +30,17 @@ const run: TestFramework = async (globalConfig, config, environment, runtime, te
     testPath,
   )
   return session.watch({ config, globalConfig }, () => base(globalConfig, config, environment, runtime, testPath, ...rest))
+}
+
+async function notSetUp(): Promise<Error> {
+  const { CustodyError } = await import('@custody/core/worker')
+  return new CustodyError(
+    'CUSTODY_NOT_SET_UP',
+    'Could not run tests under Custody: its runner is set, and its global setup is not.',
+    {
+      hint: "wrap the configuration with withCustody from '@custody/jest/config': a globalSetup of yours takes the place of a preset's.",
+    },
+  )
 }
 
 /** Jest 30 calls no global setup for `--collectTests`, and runs no test. */

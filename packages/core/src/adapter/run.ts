@@ -85,7 +85,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     created: new Date().toISOString(),
   })
   // Nobody waits for it: what it finds is told at the end.
-  const deadRuns = sweepDeadRuns(dirname(directory))
+  const deadRuns = sweepDeadRuns(dirname(directory), root)
     .catch((error: Error) => [`dead runs could not be looked for: ${error.message}`])
     .then((told) =>
       writeEvents(

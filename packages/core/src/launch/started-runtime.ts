@@ -139,7 +139,7 @@ export function runtimeOf<P extends string>(
     return stopping
   }
 
-  return {
+  return withHiddenEnv({
     name: first.name,
     isExternal: false,
     dir: first.dir,
@@ -192,7 +192,12 @@ export function runtimeOf<P extends string>(
     async [Symbol.asyncDispose]() {
       await stop()
     },
-  }
+  })
+}
+
+/** Not enumerable: a failed matcher would print all of it. */
+export function withHiddenEnv<R extends Pick<Runtime, 'env'>>(runtime: R): R {
+  return Object.defineProperty(runtime, 'env', { enumerable: false })
 }
 
 function urlOf({ host, ports }: Pick<Launched<string>, 'host' | 'ports'>): string {

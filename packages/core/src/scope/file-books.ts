@@ -2,6 +2,7 @@ import type { Identity } from '@custody/runtime'
 import type { CapturedLocator } from '../locators/capture.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { LeakPolicy } from '../options/options.js'
+import type { FailureEvent } from '../report/events.js'
 import type { Scope } from './scope.js'
 
 /** What a file keeps for itself and for all of its tests. */
@@ -16,6 +17,8 @@ export class FileBooks {
   leaks: LeakPolicy | null = null
   /** The tests that have passed; null where nobody wants to know. */
   readonly passed: string[] | null
+  /** What has made its tests red: not those that were tried again and have passed. */
+  failures: readonly { readonly of: Scope; readonly event: FailureEvent }[] = []
   readonly #judged: Identity[] = []
   /** Those tests of which the last attempt has failed. */
   readonly #failed = new Set<object>()
@@ -36,6 +39,7 @@ export class FileBooks {
 
   /** Notes how an attempt of a test has ended. */
   noteEnd(attempt: Scope, hasFailed: boolean, isSkipped: boolean): void {
+    if (!hasFailed && this.failures.length > 0) this.failures = this.failures.filter(({ of }) => of.test !== attempt.test)
     if (hasFailed) this.#failed.add(attempt.test)
     else this.#failed.delete(attempt.test)
     if (!hasFailed && !isSkipped) this.passed?.push(attempt.title)

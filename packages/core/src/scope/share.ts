@@ -5,7 +5,15 @@ import { checkDefinition, type Definition, specOf, type Width } from '../launch/
 import { externalRuntime } from '../launch/external-runtime.js'
 import { LogFile } from '../launch/log-file.js'
 import { start } from '../launch/start.js'
-import { type Launched, type Runtime, runtimeOf, type Shared, STOP_MARGIN_MS, type Started } from '../launch/started-runtime.js'
+import {
+  type Launched,
+  type Runtime,
+  runtimeOf,
+  type Shared,
+  STOP_MARGIN_MS,
+  type Started,
+  withHiddenEnv,
+} from '../launch/started-runtime.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { NeededRuntime, StartSpec } from '../options/start-spec.js'
 import type { SupervisorLink } from '../supervisor/link.js'
@@ -133,7 +141,7 @@ function guestOf<P extends string>(run: RunHandle, spec: StartSpec<P>, link: Sup
 /** Nobody stops alone what others use too. */
 function withoutStop<P extends string>(runtime: Runtime<P>): Shared<P> {
   const { [Symbol.asyncDispose]: _dispose, restart: _restart, stop: _stop, ...shared } = runtime
-  return shared
+  return withHiddenEnv({ ...shared, env: runtime.env })
 }
 
 /** What makes two definitions the same: all that is written in them. */

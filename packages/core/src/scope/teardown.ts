@@ -69,15 +69,15 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   const { options } = scope.run
   const begunAt = clock.now()
   const deadline = Deadline.after(timeLimits(options).teardownMs)
-  const [own, started, ...siblings] = await Promise.all([
+  const [located, started, ...siblings] = await Promise.all([
     settleLocators(scope, captured, () => capture(scope), { begunAt, deadline }),
     settleStarted(scope).catch((fault: unknown) => ({ events: [], failures: [teardownFailed(scope, 'settle', fault)] })),
     ...[...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed, said: scope.said })),
   ])
 
-  const { events, failures } = applyPolicy(own.findings, options)
+  const { events, failures } = applyPolicy(located.findings, options)
   const inSiblings = siblings.flatMap((sibling) => sibling.failures)
-  for (const { receipt } of own.findings) if (receipt.identity !== null) scope.books.noteJudged(receipt.identity)
+  for (const { receipt } of located.findings) if (receipt.identity !== null) scope.books.noteJudged(receipt.identity)
   const leaks = await settleLeaks(scope).catch((fault: unknown) => ({
     events: [],
     failures: [{ of: scope, error: teardownFailed(scope, 'look for what was left by', fault) }],
@@ -86,22 +86,25 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   failures.push(...leaks.failures.flatMap(({ error, of }) => (of === scope ? error : [])))
   const late = leaks.failures.filter(({ of }) => of !== scope)
   if (hasDebugger()) events.push({ type: 'warning', text: WITHOUT_LIMITS })
-  for (const glob of own.cutShort) {
+  for (const glob of located.cutShort) {
     events.push({ type: 'warning', text: `the walk of the glob ${glob} was cut short; narrow it.` })
   }
   events.push(...started.events)
-  failures.push(...started.failures, ...own.faults.map((fault) => teardownFailed(scope, 'settle', fault)))
+  failures.push(...started.failures, ...located.faults.map((fault) => teardownFailed(scope, 'settle', fault)))
 
   // Something may live on in the directory of a scope that failed to end.
-  const isRed = failures.length + inSiblings.length + scope.faults.length > 0
-  const isKept = options.keep === 'always' || isRed || (options.keep === 'on-failure' && hasFailed)
+  const hasFailures = failures.length + inSiblings.length + scope.faults.length > 0
+  const isKept = options.keep === 'always' || hasFailures || (options.keep === 'on-failure' && hasFailed)
   if (scope.namespace.isMade && isKept) events.push({ type: 'kept', path: scope.namespace.dir, by: scope.name })
   if (scope.namespace.isMade && !isKept) await remove(scope, failures)
   const all = [...scope.faults, ...failures, ...inSiblings]
   if (hasFailed || all.length > 0) events.push(...logsOf(scope, all))
+  const { books, kind } = scope
   // A sibling has told of its own.
-  events.push(...[...scope.faults, ...failures].map((failure) => failureEvent(failure, scope)))
-  events.push(...late.map(({ error, of }) => failureEvent(error, of)))
+  const own = [...scope.faults, ...failures].map((failure) => ({ of: scope, event: failureEvent(failure, scope) }))
+  books.failures = [...books.failures, ...own, ...late.map(({ error, of }) => ({ of, event: failureEvent(error, of) }))]
+  // Only then it is sure what came of a test that was tried again.
+  if (kind === 'file') events.push(...books.failures.map(({ event }) => event))
   writeEvents(scope.run.directory, events)
   const receipts = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
   return { receipts: [...siblings.flatMap((sibling) => sibling.receipts), ...receipts], failures: all, late }

@@ -33,14 +33,14 @@ async function killedRun(): Promise<{ base: string; directory: string }> {
 
 test('says nothing of a killed run that has left nothing alive, and removes its directory', async () => {
   const { base, directory } = await killedRun()
-  expect(await sweepDeadRuns(base)).toEqual([])
+  expect(await sweepDeadRuns(base, '/project')).toEqual([])
   expect(existsSync(directory)).toBe(false)
 })
 
 test('says how many processes of a killed run were ended', async () => {
   const { base, directory } = await killedRun()
   writeFileSync(join(directory, 'ended.jsonl'), '{}\n{}\n')
-  expect(await sweepDeadRuns(base)).toEqual([
-    'the run of 2026-01-01T00:00:00.000Z in /project was killed: 2 of its processes were ended right after it, 0 just now.',
+  expect(await sweepDeadRuns(base, '/project')).toEqual([
+    'the run of 2026-01-01T00:00:00.000Z in /project was killed. Ended of its processes: 2 right after it, 0 just now.',
   ])
 })

@@ -11,15 +11,16 @@ const GRACE_MS = 2_000
  * Ends what dead runs have left, with proof that it was born in them, and removes their directories. A run is dead when its runner, its
  * supervisor and its sentinel are; one that this process cannot judge is left alone.
  *
- * @returns a line for people about each of which there was something to end
+ * @param root of the run that sweeps: what was left elsewhere is no news there
+ * @returns a line for people about each of this root of which there was something to end
  */
-export async function sweepDeadRuns(base: string): Promise<string[]> {
+export async function sweepDeadRuns(base: string, root: string): Promise<string[]> {
   const told: string[] = []
   for (const name of existsSync(base) ? readdirSync(base) : []) {
     const directory = join(base, name)
     try {
       const run = readRunRecord(directory)
-      if (run !== null && isDead(run)) told.push(...(await sweepDeadRun(directory, run)))
+      if (run !== null && isDead(run)) told.push(...(await sweepDeadRun(directory, run)).filter(() => run.root === root))
     } catch (error) {
       // The next run tries again. This one has nothing to do with it.
       told.push(`what a killed run left in ${directory} could not be cleaned up: ${(error as Error).message}`)
@@ -63,5 +64,5 @@ function endedAfter(directory: string): number {
 
 function tell({ created, root }: RunRecord, ended: number, left: number): string[] {
   if (ended + left === 0) return []
-  return [`the run of ${created} in ${root} was killed: ${ended} of its processes were ended right after it, ${left} just now.`]
+  return [`the run of ${created} in ${root} was killed. Ended of its processes: ${ended} right after it, ${left} just now.`]
 }
