@@ -42,6 +42,17 @@ describe('a start that is proposed', () => {
     expect(startOf(of(...command))).toContain(`custody.start({ name: '${name}',`)
   })
 
+  test('has the files of the project by their ways from its directory, as the project stands elsewhere on another machine', () => {
+    const command = ['node', `${root}/src/server.js`, '/srv/x.js']
+    expect(startOf(of(...command))).toContain("command: ['node', 'src/server.js', '/srv/x.js']")
+    expect(startOf({ ...of(...command), cwd: `${root}/packages/b` })).toContain(
+      "command: ['node', '../../src/server.js', '/srv/x.js']",
+    )
+    const [, declaration = ''] = remediesFor('test', of(...command), root)
+    expect(globsIn(declaration)).toEqual(['node', '**/src/server.js', '**'])
+    expect(findAllowance(command, [{ argv: globsIn(declaration), reason: 'a test', until: 'run' }])).not.toBeNull()
+  })
+
   test('has its directory where that is another, and waits for its socket', () => {
     expect(startOf({ ...of('node', 'a.js'), cwd: `${root}/packages/b` })).toContain("cwd: 'packages/b'")
     expect(startOf(listening('/tmp/a.sock', 'node', 'a.js'))).toContain("ready: { socket: '/tmp/a.sock' }")

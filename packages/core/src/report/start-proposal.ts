@@ -1,4 +1,4 @@
-import { basename, relative } from 'node:path'
+import { basename, relative, sep } from 'node:path'
 import { withoutSecrets } from '../tree/without-secrets.js'
 import { endOf, isPath, type Listener, type Port, portOf } from './port-of.js'
 import { programOf, SHELL } from './program-of.js'
@@ -22,12 +22,17 @@ export function proposeStart(left: LeftRuntime, root: string): string {
   const { cwd } = left
   const spec = [
     `name: ${quoted(name)}`,
-    `command: ${commandFor(left.command, port)}`,
+    `command: ${commandFor(fromHere(left.command, cwd ?? root, root), port)}`,
     ...(cwd === null || cwd === root ? [] : [`cwd: ${quoted(relative(root, cwd))}`]),
     ...readyFor(left, port),
   ]
   const remark = port?.from === 'system' ? '   // it is to listen on process.env.PORT' : ''
   return `const ${variableFor(name)} = await custody.start({ ${spec.join(', ')} })${remark}`
+}
+
+/** With the files of the project by their ways from where it runs: it stands elsewhere on another machine. */
+function fromHere([program = '', ...args]: readonly string[], cwd: string, root: string): string[] {
+  return [program, ...args.map((part) => (part.startsWith(`${root}${sep}`) ? relative(cwd, part) : part))]
 }
 
 function commandFor(command: readonly string[], port: Port | null): string {
