@@ -82,7 +82,7 @@ const rules: readonly Rule[] = [
       'core/src/adapter/run.ts': 'runs in the main process; the date of a run is for people',
       'core/src/supervisor/serve.ts': 'runs in a process of its own, without any code of a test',
       'core/src/supervisor/supervisor.ts': 'runs in a process of its own, without any code of a test',
-      'jest/src/global-teardown.ts': 'runs in the main process, and is never due',
+      'jest/src/to-its-end.ts': 'runs in the main process, and is never due',
     },
     bad: [
       'setTimeout(done, 20)',

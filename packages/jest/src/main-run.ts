@@ -6,6 +6,7 @@ import type { Config } from '@jest/types'
 import { custodyGlobals } from './custody-globals.cjs'
 import { SETUP, TEARDOWN } from './own-paths.cjs'
 import { RUN_VARIABLE } from './run-in-worker.cjs'
+import { toItsEnd } from './to-its-end.js'
 
 interface MainState {
   /** Whether a run was opened, also if it has ended. */
@@ -116,23 +117,6 @@ async function end(state: MainState, tearDown: () => Promise<void>): Promise<voi
         return isWell
       })
     }
-  }
-}
-
-/**
- * Runs a part of our teardown. One that waits for something that holds no handle lets the process end with code 0 and without a word, so
- * something is held, and the code is set in advance.
- */
-async function toItsEnd(part: () => Promise<boolean>): Promise<void> {
-  const before = process.exitCode
-  process.exitCode = 1
-  const held = setInterval(() => {}, 2 ** 30)
-  let isWell = false
-  try {
-    isWell = await part()
-  } finally {
-    clearInterval(held)
-    process.exitCode = isWell || before !== undefined ? before : 1
   }
 }
 
