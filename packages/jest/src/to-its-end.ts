@@ -11,6 +11,6 @@ export async function toItsEnd(part: () => Promise<boolean>): Promise<void> {
     isWell = await part()
   } finally {
     clearInterval(held)
-    process.exitCode = isWell || before !== undefined ? before : 1
+    process.exitCode = isWell ? before : before || 1
   }
 }
