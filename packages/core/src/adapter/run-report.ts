@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { CustodyError } from '@custody/runtime/internals'
-import { readEvents, writeEvents } from '../report/events.js'
+import { type FailureEvent, readEvents } from '../report/events.js'
 import { failureEvent } from '../report/failure-event.js'
 import { junitOf } from '../report/junit.js'
 import { type Report, reportOf } from '../report/report.js'
@@ -24,6 +24,8 @@ export class RunReport {
   /** How many events came before the re-run that was told last, and how many were told at all. */
   #before = 0
   #told = 0
+  /** What has made that run red itself. */
+  #failures: FailureEvent[] = []
 
   constructor(run: RunHandle) {
     this.#run = run
@@ -32,6 +34,7 @@ export class RunReport {
   /** Tells of all that has happened since the last run. */
   tellRun(failures: readonly CustodyError[]): RunEnd {
     this.#before = this.#told
+    this.#failures = []
     return this.#tell(failures)
   }
 
@@ -43,16 +46,13 @@ export class RunReport {
 
   #tell(failures: readonly CustodyError[]): RunEnd {
     const { directory, options, root } = this.#run
-    writeEvents(
-      directory,
-      failures.map((failure) => failureEvent(failure, null)),
-    )
+    this.#failures.push(...failures.map((failure) => failureEvent(failure, null)))
     const all = readEvents(directory)
     const [fresh, events] = [all.slice(this.#told), all.slice(this.#before)]
     const isFirst = this.#told === this.#before
     this.#told = all.length
-    const report = reportOf(events)
-    if (isFirst || fresh.length > 0) {
+    const report = reportOf([...events, ...this.#failures])
+    if (isFirst || fresh.length + failures.length > 0) {
       const { json, junit } = options.report
       if (json !== null) writeReport(resolve(root, json), `${JSON.stringify(report, null, 2)}\n`)
       if (junit !== null) writeReport(resolve(root, junit), junitOf(report))
