@@ -84,6 +84,37 @@ describe.runIf(isJest)('a project with a runner that asks for no test runner', (
   })
 })
 
+/** A test runner that tells no events. */
+const silentRunner = `
+  const counts = { numFailingTests: 0, numPassingTests: 1, numPendingTests: 0, numTodoTests: 0 }
+  const snapshot = { added: 0, fileDeleted: false, matched: 0, unchecked: 0, uncheckedKeys: [], unmatched: 0, updated: 0 }
+  const passed = { ancestorTitles: [], title: 'is made up', fullName: 'is made up', status: 'passed', failureMessages: [], failureDetails: [], numPassingAsserts: 0 }
+  module.exports = async (_globalConfig, _config, environment, runtime, path) => {
+    environment.global.test = (_title, body) => body()
+    runtime.requireModule(path)
+    return { ...counts, snapshot, testFilePath: path, testResults: [passed], skipped: false, leaks: false, openHandles: [], failureMessage: null, perfStats: { start: 0, end: 0, runtime: 0, slow: false } }
+  }`
+
+describe.runIf(isJest)('a test runner that tells nothing of its tests', () => {
+  const suiteWith = (strict: boolean) =>
+    shareSuite('jest', () => ({
+      config: wrapped(`testRunner: '<rootDir>/silent-runner.cjs'`, `{ strict: ${strict}, timeouts: { exitMs: 100 } }`),
+      extras: { 'silent-runner.cjs': silentRunner },
+      files: { leaking: `test('leaks', () => { spawn('sleep', ['310'], { stdio: 'ignore' }) })` },
+    }))
+  const [loose, strict] = [suiteWith(false), suiteWith(true)]
+
+  test('has a line at the end, and the leaks of its tests are those of their file', () => {
+    expect(loose().exitCode, loose().output).toBe(1)
+    expect(loose().output).toContain('warning: Could not hook into this runner as into jest-circus: it tells no run_start')
+    expect(loose().test('leaves no process behind').messages).toContain('sleep 310')
+  })
+
+  test('is an error where the options are strict', () => {
+    expect(strict().test('leaves no process behind').messages, strict().output).toContain('Could not hook into this runner')
+  })
+})
+
 describe.runIf(isJest)('a file system that a test spies on for a while', () => {
   const suite = shareSuite('jest', () => ({
     config: wrapped('restoreMocks: true'),

@@ -48,6 +48,11 @@ export class FileOutcome {
     return testResults.length > 0 && testResults.every(({ status }) => status === 'passed')
   }
 
+  /** Whether tests of it have run, by whatever runner. */
+  get hasRunTests(): boolean {
+    return this.#result?.result.testResults.some(({ status }) => status === 'passed' || status === 'failed') ?? false
+  }
+
   /** Leaves the receipts of its tests in the result. */
   leaveReceipts(byTest: ReadonlyMap<Circus.TestEntry, readonly Receipt[]>): void {
     if (this.#result !== null) leaveReceipts(this.#result.result, byTest)

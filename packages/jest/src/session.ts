@@ -15,6 +15,7 @@ import type { JestEnvironment } from '@jest/environment'
 import type { TestResult } from '@jest/test-result'
 import type { Circus } from '@jest/types'
 import { publishBridge } from './bridge.js'
+import { checkEvents, type KnownEvent } from './check-events.js'
 import { withFailures } from './fail-file.js'
 import { type Configs, entryOf, FileOutcome } from './file-outcome.js'
 import { namesOfTest } from './names-of-test.js'
@@ -52,6 +53,7 @@ export class Session {
   readonly #tests = new Map<Circus.TestEntry, OpenTest>()
   readonly #receipts = new Map<Circus.TestEntry, Receipt[]>()
   readonly #titles = new WeakMap<Circus.TestEntry, string>()
+  readonly #seen = new Set<KnownEvent>()
   #current: OpenTest | null = null
   #hasFailed = false
   /** Whether the file has failed by itself: Jest says so of its hooks as they fail, and of the rest when all is over. */
@@ -134,6 +136,7 @@ export class Session {
         return undefined
       case 'run_start':
         this.#isBroken = false
+        this.#seen.add('run_start')
         wrapTree(state.rootDescribeBlock, this)
         return undefined
       case 'test_start':
@@ -198,6 +201,7 @@ export class Session {
 
   #endTest(test: Circus.TestEntry): Promise<void> | undefined {
     const { cell, scope } = this.#open(test)
+    this.#seen.add('test_done')
     if (test.errors.length > 0) this.#hasFailed = true
     hideOurFrames(test.errors)
     cell.isOver = true
@@ -235,7 +239,9 @@ export class Session {
       const test = left[at] && entryOf(left[at].scope)
       if (test !== undefined) this.#keep(test, receipts)
     }
-    settlements.push(await this.#scope.settle({ hasFailed, isBroken, isWhole: this.#outcome.isWhole }))
+    const { hasRunTests, isWhole } = this.#outcome
+    for (const fault of hasRunTests ? await checkEvents(this.#seen, this.#scope.run) : []) this.#scope.noteFault(fault)
+    settlements.push(await this.#scope.settle({ hasFailed, isBroken, isWhole }))
     this.#file.isOver = true
     return {
       receipts: settlements.flatMap(({ receipts }) => receipts),

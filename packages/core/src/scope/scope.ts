@@ -310,7 +310,8 @@ export class Scope {
 
   async #settle({ hasFailed, isWhole = false }: RunnersVerdict): Promise<Settlement> {
     if (this.kind === 'file' && this.books.passed !== null) await this.#tellPassed(this.books.passed, isWhole)
-    if (this.isIdle && this.#lease === null && (this.kind !== 'file' || this.books.failures.length === 0)) return nothing
+    const isIdleFile = this.kind === 'file' && this.books.failures.length + this.faults.length === 0
+    if (this.isIdle && this.#lease === null && (this.kind !== 'file' || isIdleFile)) return nothing
     if (this.file !== null) this.books.starters.set(this.id, this)
     try {
       const { settleInTime } = await loadInUse()
