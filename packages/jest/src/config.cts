@@ -26,7 +26,8 @@ type ConfigFunction = (...args: never[]) => Initial | Promise<Initial>
  *
  * @param config an object, or a function that gives one, also asynchronously
  * @param options those of Custody; all have defaults
- * @returns a configuration; where `config` is a function, names a project by a string or has a preset, a function that gives one
+ * @returns a configuration; where `config` is a function, names a project by a string or has a preset that is an ES module, a function that
+ *   gives one
  * @throws CUSTODY_INVALID_OPTION for a project that cannot be read, and for wrong options, when the run begins
  */
 export function withCustody(config: ConfigFunction, options?: CustodyOptions): (...args: never[]) => Promise<Initial>
@@ -36,12 +37,13 @@ export function withCustody(config: Initial | ConfigFunction = {}, options: Cust
   const directory = directoryOfCaller(withCustody)
   const wrap = async (own: Initial) => wrapRoot(await complete(own, directory), options, directory)
   if (typeof config === 'function') return async (...args: never[]) => wrap(await config(...args))
-  return isComplete(config) ? wrapRoot(config, options, directory) : () => wrap(config)
+  if (namesProjects(config)) return () => wrap(config)
+  const read = fillIn(config, resolve(directory, config.rootDir ?? ''))
+  return read instanceof Promise ? async () => wrapRoot(await read, options, directory) : wrapRoot(read, options, directory)
 }
 
-function isComplete(config: Initial): config is ReadConfig {
-  const { preset, projects = [] } = config
-  return preset == null && projects.every((project) => typeof project === 'object' && project.preset == null)
+function namesProjects({ projects = [] }: Initial): boolean {
+  return projects.some((project) => typeof project === 'string')
 }
 
 /** A configuration whose projects are objects. */
@@ -51,12 +53,18 @@ type ReadConfig = Omit<Initial, 'projects'> & { projects?: Config.InitialProject
 async function complete(config: Initial, directory: string): Promise<ReadConfig> {
   const rootDir = resolve(directory, config.rootDir ?? '')
   const { projects, ...own } = config
-  const read = projects && (await expandProjects(projects, rootDir))
+  return fillIn({ ...own, ...(projects && { projects: [...(await expandProjects(projects, rootDir))] }) }, rootDir)
+}
+
+/** The same for its presets. */
+function fillIn(config: Initial | ReadConfig, rootDir: string): ReadConfig | Promise<ReadConfig> {
+  const { projects, ...own } = config as ReadConfig
   const rootOf = (project: Project) => resolve(rootDir, project.rootDir ?? '')
-  return {
-    ...(await withPreset(own, rootDir)),
-    ...(read && { projects: await Promise.all(read.map((project) => withPreset(project, rootOf(project)))) }),
-  }
+  const root = withPreset(own, rootDir)
+  const read = projects?.map((project) => withPreset(project, rootOf(project)))
+  const all = [root, ...(read ?? [])]
+  if (!all.some((each) => each instanceof Promise)) return { ...root, ...(read && { projects: read }) } as ReadConfig
+  return Promise.all([root, read && Promise.all(read)]).then(([filled, list]) => ({ ...filled, ...(list && { projects: list }) }))
 }
 
 function wrapRoot(wrapped: ReadConfig, given: CustodyOptions, directory: string): Initial {

@@ -20,15 +20,20 @@ const ENDINGS = ['', '.json', '.js', '.cjs', '.mjs']
 type Settings = Pick<Config.InitialOptions, 'preset' | (typeof CHAINED)[number]>
 
 /**
- * A configuration with what its preset says in our places.
+ * A configuration with what its preset says in our places; a promise only where the preset is an ES module that this Node cannot require.
  * @param rootDir what stands for `<rootDir>`
  */
-export async function withPreset<C extends Settings>(config: C, rootDir: string): Promise<C> {
+export function withPreset<C extends Settings>(config: C, rootDir: string): C | Promise<C> {
   if (config.preset == null) return config
   const path = findPreset(inRoot(config.preset, rootDir), rootDir)
   // Jest says itself what is wrong with one that is not there.
   if (path === null) return config
-  const preset = (await load(path)) as Partial<Settings>
+  const preset = load(path)
+  return preset instanceof Promise ? preset.then((loaded) => filledFrom(loaded, config)) : filledFrom(preset, config)
+}
+
+/** What a configuration says itself comes before its preset. */
+function filledFrom<C extends Settings>(preset: Partial<Settings>, config: C): C {
   const missing = CHAINED.filter((key) => config[key] === undefined && preset[key] !== undefined)
   return { ...config, ...Object.fromEntries(missing.map((key) => [key, preset[key]])) }
 }
@@ -46,8 +51,17 @@ function findPreset(name: string, rootDir: string): string | null {
   return null
 }
 
-async function load(path: string): Promise<object> {
-  if (path.endsWith('.json')) return require(path) as object
-  const { default: preset } = (await import(pathToFileURL(path).href)) as { default: object }
-  return preset
+interface Loaded extends Partial<Settings> {
+  readonly default?: Partial<Settings>
+}
+
+function load(path: string): Partial<Settings> | Promise<Partial<Settings>> {
+  const presetOf = (loaded: Loaded) => loaded.default ?? loaded
+  try {
+    return presetOf(require(path) as Loaded)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ERR_REQUIRE_ESM' && code !== 'ERR_REQUIRE_ASYNC_MODULE') throw error
+    return import(pathToFileURL(path).href).then(presetOf)
+  }
 }
