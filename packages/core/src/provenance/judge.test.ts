@@ -65,6 +65,12 @@ describe('the decision table', () => {
     )
   })
 
+  test('tells one that says it is another instance from one that says too little', () => {
+    const other = everything.find((evidence) => judge(evidence).reason === 'it says that it is another instance') as Evidence
+    expect(other.statement).toBe('another instance')
+    expect(judge({ ...other, statement: 'malformed' }).reason).toBe('what it says of itself is incomplete')
+  })
+
   test('gives each verdict a reason in words', () => {
     const reasons = new Set(everything.map((evidence) => judge(evidence).reason))
     for (const reason of reasons) expect(reason).toMatch(/^[a-z].{8,}[^.]$/)
