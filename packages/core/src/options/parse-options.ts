@@ -6,8 +6,8 @@ import { isPlain, plainOf } from './plain-definition.js'
 import { show } from './show.js'
 import { suggest } from './suggest.js'
 
-// setTimeout's own limit: a longer wait would fire at once.
 const path = z.string().min(1).nullable().default(null)
+// setTimeout's own limit: a longer wait would fire at once.
 const duration = z
   .number()
   .min(0)
