@@ -11,6 +11,7 @@ const chosen = isSlowRun ? slow : isServicesRun ? services : null
 
 export default defineConfig({
   test: {
+    globalSetup: ['test/witness/look-alikes.ts'],
     include: chosen ?? ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', ...(chosen ? [] : [...slow, ...services])],
     testTimeout: 60_000,

@@ -17,7 +17,7 @@ const packages = {
 /** The rooms of the core. Each imports from its own row and those before it. */
 const rooms = [
   ['errors', 'options'],
-  ['platform'],
+  ['platform', 'witness'],
   ['namespace'],
   ['locators'],
   ['provenance'],

@@ -47,15 +47,20 @@ const rules: readonly Rule[] = [
   },
   {
     title: 'signals are sent in one place, which looks first',
-    pattern: /\bprocess\s*\.\s*kill\b|\bkill\b[^}]*\}\s*=\s*process\b|\bkill\b[^}]*\}\s*from 'node:process'|\bprocess\[['"`]kill/,
-    allowed: { 'core/src/tree/send-signal.ts': 'this is the place' },
+    pattern:
+      /\.\s*kill\(|\bprocess\s*\.\s*kill\b|\bkill\b[^}]*\}\s*=\s*process\b|\bkill\b[^}]*\}\s*from 'node:process'|\bprocess\[['"`]kill/,
+    allowed: {
+      'core/src/tree/send-signal.ts': 'this is the place',
+      'jest/src/index.cts': 'asks the supervisor, for a test: its handle has this method',
+    },
     bad: [
       "process.kill(pid, 'SIGTERM')",
       'const { kill } = process',
       "import { kill } from 'node:process'",
       "process['kill'](1)",
+      "child.kill('SIGKILL')",
     ],
-    good: ["child.kill('SIGKILL')", 'runtime.kill(signal)'],
+    good: ["signalChild('SIGKILL', child)", 'kill: signal,'],
   },
   {
     title: 'no process is asked whether it is there by a signal: a number proves nothing',

@@ -349,7 +349,7 @@ ${shared}`,
 
 /** The environment of a person at a terminal: nothing of the runner that runs this. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
-  const own = /^(VITEST|JEST|CUSTODY|NODE_OPTIONS|NODE_ENV|TEST$|MODE$|PROD$|DEV$|SSR$|BASE_URL$|XDG_RUNTIME_DIR)/
+  const own = /^(VITEST|JEST|CUSTODY(?!_WITNESS$)|NODE_OPTIONS|NODE_ENV|TEST$|MODE$|PROD$|DEV$|SSR$|BASE_URL$|XDG_RUNTIME_DIR)/
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)))
   const level = process.env['CUSTODY_CONTRACT_LEVEL']
   return { ...env, NO_COLOR: '1', CI: 'true', ...(level !== undefined && { CUSTODY_LEVEL: level }) }

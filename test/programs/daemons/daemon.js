@@ -20,7 +20,7 @@ export const forever = new Promise(() => {})
 /** A daemon that Custody must leave alone is ended by its test in the end: it appears a file. At the latest it ends by itself. */
 function leaveWhenReleased() {
   const release = process.env.RELEASE
-  const until = Date.now() + 120_000
+  const until = Date.now() + Number(process.env.LIVES_MS ?? 120_000)
   setInterval(() => {
     if (Date.now() > until || (release && existsSync(release))) process.exit(9)
   }, 50).unref()

@@ -81,7 +81,7 @@ test('resolves at the exit of a command whose daemon holds its output', async ()
   const pid = Number(/left (\d+)/.exec(stdout)?.[1])
   const daemon: Identity = { ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) }
   onTestFinished(async () => {
-    sendSignal('SIGKILL', { kind: 'process', identity: daemon })
+    sendSignal('SIGKILL', { kind: 'process', identity: daemon, proof: 'seen at birth' })
     await observeExit(daemon, Promise.resolve(), Deadline.after(20_000))
   })
   expect(exitCode).toBe(0)

@@ -4,6 +4,7 @@ import { CustodyError, clock } from '@custody/runtime/internals'
 import { execa } from 'execa'
 import { spawnedBy } from '../namespace/be-born.js'
 import type { SpawnSite } from '../namespace/birth-state.js'
+import { signalChild } from '../tree/send-signal.js'
 import { withoutSecrets } from '../tree/without-secrets.js'
 import { checkExec } from './check-exec.js'
 import { endedBy } from './ended-by.js'
@@ -89,8 +90,8 @@ export async function exec(
   let timedOut = false
   let isOverdue = false
   const end = () => {
-    const isSent = subprocess.kill('SIGTERM')
-    clock.setTimeout(() => subprocess.kill('SIGKILL'), FORCE_AFTER_MS).unref()
+    const isSent = signalChild('SIGTERM', subprocess)
+    clock.setTimeout(() => signalChild('SIGKILL', subprocess), FORCE_AFTER_MS).unref()
     return isSent
   }
   over?.addEventListener('abort', () => {

@@ -8,9 +8,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
 import { type Program, startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
+import { toldActs } from '../../../../test/witness/told-acts.js'
 import type { CapturedLocator } from '../locators/capture.js'
 import { newRunId } from '../namespace/namespace-id.js'
-import { type SignalTarget, witnessSignals } from '../tree/send-signal.js'
 import { judge } from './judge.js'
 import { type Proof, type ProofContext, prove } from './prove.js'
 
@@ -40,12 +40,11 @@ async function proveOne(
   given: CapturedLocator | readonly CapturedLocator[],
   changes: Partial<ProofContext> = {},
 ): Promise<Proof> {
-  const sent: SignalTarget[] = []
-  witnessSignals((_, target) => sent.push(target))
+  const acts = toldActs()
   const copies = [given].flat() as [CapturedLocator, ...CapturedLocator[]]
   const proof = await prove(copies, contextOf(changes), Deadline.after(LONG_MS))
   onTestFinished(() => proof.session?.close())
-  expect(sent).toEqual([])
+  expect(acts).toEqual([])
   return proof
 }
 

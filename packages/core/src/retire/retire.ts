@@ -3,12 +3,15 @@ import type { Expectation } from '@custody/runtime'
 import { clock, type Deadline, hasCode, requestShutdown, type Session } from '@custody/runtime/internals'
 import type { HeldPeer } from '../platform/index.js'
 import type { Evidence } from '../provenance/evidence.js'
+import { tellWitnesses } from '../witness/witness.js'
 import { observeExit, observeHeldExit } from './observe-exit.js'
 import type { StepName } from './steps.js'
 
 /** A runtime that has proved to be born in this scope and to have published the captured locator. Only such a one can be retired. */
 export interface OwnedRuntime {
   readonly verdict: 'owned'
+  /** Why; see `Judgement`. */
+  readonly reason: string
   readonly name: string
   readonly instance: string
   readonly evidence: Evidence
@@ -66,6 +69,10 @@ export async function retire(
   try {
     const expect: Expectation = { locator: evidence.path, instance: runtime.instance, namespace: evidence.scope }
     const graceMs = Math.floor(deadline.leftMs)
+    tellWitnesses({
+      ...{ act: 'shutdown request', locator: evidence.path, instance: runtime.instance, proof: runtime.reason },
+      ...{ pid: evidence.identity?.pid ?? null, start: evidence.identity?.start ?? null },
+    })
     const answer = requestShutdown(session, name, { expect, ...(Number.isFinite(graceMs) && { graceMs }) }, deadline)
     session.onNotification = (method) => {
       if (method !== 'draining' && method !== 'drained') return

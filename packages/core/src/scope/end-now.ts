@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasEnded } from '@custody/runtime/internals'
-import { familyOf, findLeft, type Left } from '../leaks/find-left.js'
+import { findLeft, type Left } from '../leaks/find-left.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { leakPolicyOf } from './leak-policy.js'
 import { mayStay } from './may-stay.js'
@@ -21,9 +21,11 @@ export function endNow(scope: Scope): void {
 
 /** Ends by force what was left, with what descends from it, but for what may stay. */
 export function forceEnd(left: Left, starter: Scope): void {
-  if (mayStay(starter, left.identity.pid)) return
-  for (const identity of familyOf(left)) {
-    if (!mayStay(starter, identity.pid)) sendSignal('SIGKILL', { kind: 'process', identity })
+  const { descendants, identity, proof } = left
+  if (mayStay(starter, identity.pid)) return
+  sendSignal('SIGKILL', { kind: 'process', identity, proof })
+  for (const each of descendants) {
+    if (!mayStay(starter, each.pid)) sendSignal('SIGKILL', { kind: 'process', identity: each, proof: 'descendant' })
   }
 }
 

@@ -128,7 +128,7 @@ export async function settleOne(
   if (session !== null) note('proven')
   try {
     if (judgement.verdict === 'owned' && session !== null && instance !== null) {
-      const runtime = { verdict: 'owned', name: name ?? '', instance, evidence, session, peer } as const
+      const runtime = { verdict: 'owned', reason: judgement.reason, name: name ?? '', instance, evidence, session, peer } as const
       outcome = await retire(runtime, { graceMs, deadline: time.deadline }, note)
     }
   } finally {

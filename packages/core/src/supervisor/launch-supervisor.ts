@@ -2,13 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, URL } from 'node:url'
+import { WITNESS_VARIABLE } from '../witness/witness.js'
 import { type RunRecord, writeRunRecord } from './run-record.js'
 
 /** What a process needs to run at all, and what CI systems find their leftovers by. Nothing of the runner: it would slow it down. */
 const KEPT = [
   ...['PATH', 'HOME', 'TMPDIR', 'XDG_RUNTIME_DIR', 'LANG', 'LC_ALL', 'TZ', 'USER', 'LOGNAME'],
   ...['SystemRoot', 'TEMP', 'TMP', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA', 'PATHEXT', 'ComSpec'],
-  ...['RUNNER_TRACKING_ID', 'BUILD_ID', 'JENKINS_NODE_COOKIE'],
+  ...['RUNNER_TRACKING_ID', 'BUILD_ID', 'JENKINS_NODE_COOKIE', WITNESS_VARIABLE],
 ]
 
 export const supervisorProgram: string = fileURLToPath(new URL('../supervisor.cjs', import.meta.url))

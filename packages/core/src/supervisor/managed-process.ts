@@ -10,6 +10,7 @@ import { findBornHere } from '../tree/find-born-here.js'
 import { findHeadGroups, findHeads } from '../tree/find-heads.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { EMPTY_LOOKS, type Leader, stopTree } from '../tree/stop-tree.js'
+import type { Proof } from '../witness/witness.js'
 import { noteChild } from './orphans.js'
 import type { Ended, ExitStatus, Spawned, SpawnRequest } from './protocol.js'
 
@@ -153,8 +154,10 @@ export class ManagedProcess implements Leader {
   signal(signal: NodeJS.Signals): boolean {
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') this.#isAskedToStop = true
     if (this.isUnreaped()) return sendSignal(signal, { kind: 'group', leader: this.identity })
-    return findHeadGroups(this.find())
-      .map((identity) => sendSignal(signal, { kind: 'process', identity }))
+    const proofs = new Map<number, Proof>()
+    const found = findBornHere(this.mark, [], { onFound: ({ pid }, proof) => proofs.set(pid, proof) })
+    return findHeadGroups(found)
+      .map((identity) => sendSignal(signal, { kind: 'process', identity, proof: proofs.get(identity.pid) as Proof }))
       .includes(true)
   }
 

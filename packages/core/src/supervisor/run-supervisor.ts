@@ -3,6 +3,7 @@ import type { Identity } from '@custody/runtime'
 import { clock, Deadline } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Birthmark } from '../tree/birthmark.js'
+import { signalChild } from '../tree/send-signal.js'
 import { launchSupervisor } from './launch-supervisor.js'
 import { isLoss, SupervisorLink } from './link.js'
 import type { Reached } from './means.js'
@@ -115,7 +116,7 @@ export class RunSupervisor {
     const hasEnded =
       isUp && (await Promise.race([this.#ask('end', {}).then(() => this.#loss === null), this.#exited.then(() => true)]))
     // One that does not end hangs, or was never there: its sentinel cleans up after it.
-    if (!hasEnded) this.#child.kill('SIGKILL')
+    if (!hasEnded) signalChild('SIGKILL', this.#child)
     await this.#exited
   }
 
@@ -157,7 +158,7 @@ export class RunSupervisor {
       if (missed === MAX_MISSED) {
         this.#hasHung = true
         this.#loss ??= `it did not answer for ${(MAX_MISSED * PING_MS) / 1_000} s`
-        this.#child.kill('SIGKILL')
+        signalChild('SIGKILL', this.#child)
       }
       // The run does not go on for this.
       await new Promise<void>((resolve) => clock.setTimeout(resolve, sentAt.leftMs).unref())

@@ -84,7 +84,7 @@ test('is not ended by what ends a session', async () => {
   const process = await startBy(started)
   const sentinel = started.record().sentinel as Identity
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    expect(sendSignal(signal, { kind: 'process', identity: sentinel })).toBe(true)
+    expect(sendSignal(signal, { kind: 'process', identity: sentinel, proof: 'seen at birth' })).toBe(true)
   }
   started.child.kill('SIGKILL')
   expect(await gone(process)).toBe(true)

@@ -32,7 +32,7 @@ async function startFamily(env: Record<string, string> = {}): Promise<number[]> 
   const pids = [...program.output.matchAll(/pid (\d+)/g)].map(([, pid]) => Number(pid))
   const [, ...descendants] = pids.map(identityOf)
   onTestFinished(async () => {
-    for (const identity of descendants) sendSignal('SIGKILL', { kind: 'process', identity })
+    for (const identity of descendants) sendSignal('SIGKILL', { kind: 'process', identity, proof: 'seen at birth' })
     for (const identity of descendants) await observeExit(identity, Promise.resolve(), Deadline.after(10_000))
   })
   return pids

@@ -2,6 +2,7 @@ import type { Identity } from '@custody/runtime'
 import { ownIdentity, seeStart } from '@custody/runtime/internals'
 import { membersOf, type ProcessEntry, platform } from '../platform/index.js'
 import { isBornIn } from '../provenance/own-processes.js'
+import type { Proof } from '../witness/witness.js'
 import type { Birthmark } from './birthmark.js'
 import { ProcessTable } from './process-table.js'
 
@@ -11,8 +12,8 @@ const MAX_LISTINGS = 100
 export interface Search {
   /** Where to look. @default what there is now */
   readonly table?: ProcessTable
-  /** Told of each as soon as it is found. */
-  readonly onFound?: (identity: Identity) => void
+  /** Told of each as soon as it is found, and by what. */
+  readonly onFound?: (identity: Identity, proof: Proof) => void
 }
 
 /**
@@ -31,25 +32,28 @@ export function findBornHere(
   const sparedPids = sparedIn(table, spared)
   const found = new Map<number, Identity>()
   const exempt = new Set<number>()
-  const add = (process: ProcessEntry) => {
+  const add = (process: ProcessEntry, proof: Proof) => {
     if (found.has(process.pid) || sparedPids.has(process.pid) || exempt.has(process.pid)) return
     found.set(process.pid, identityOf(process))
-    onFound(identityOf(process))
+    onFound(identityOf(process), proof)
   }
   for (let from = 0, listings = 1; ; listings++) {
     const fresh = processes.slice(from)
     from = processes.length
     for (const each of mark.except ?? []) {
       const members = membersIn(each)
-      for (const process of fresh) if (isBornOf(process, each, members, table)) exempt.add(process.pid)
+      for (const process of fresh) if (proofOf(process, each, members, table) !== null) exempt.add(process.pid)
     }
     close(exempt, () => {
       for (const process of processes) if (exempt.has(process.parent)) exempt.add(process.pid)
     })
     const members = membersIn(mark)
-    for (const process of fresh) if (isBornOf(process, mark, members, table)) add(process)
+    for (const process of fresh) {
+      const proof = proofOf(process, mark, members, table)
+      if (proof !== null) add(process, proof)
+    }
     close(found, () => {
-      for (const process of processes) if (isChildOf(process, found, listings)) add(process)
+      for (const process of processes) if (isChildOf(process, found, listings)) add(process, 'descendant')
     })
     if (listings === MAX_LISTINGS || !table.update()) return [...found.values()]
   }
@@ -70,19 +74,28 @@ function isChildOf({ parent }: ProcessEntry, found: ReadonlyMap<number, Identity
 }
 
 /** Those that the kernel lists as members of what was made for them. */
-function membersIn({ group, orphans }: Birthmark): Set<number> {
-  return new Set([...(group === undefined ? [] : membersOf(group)), ...(orphans?.() ?? [])])
+function membersIn({ group, orphans }: Birthmark): Map<number, Proof> {
+  const inGroup = group === undefined ? [] : membersOf(group)
+  return new Map([
+    ...(orphans?.() ?? []).map((pid): [number, Proof] => [pid, 'orphan']),
+    ...inGroup.map((pid): [number, Proof] => [pid, 'control group']),
+  ])
 }
 
-function isBornOf(process: ProcessEntry, mark: Birthmark, members: ReadonlySet<number>, table: ProcessTable): boolean {
-  const isTooOld = mark.since !== undefined && platform.isOlder(process.start, mark.since) === true
-  return !isTooOld && (members.has(process.pid) || isMarked(process, mark, table))
-}
-
-function isMarked({ pid, start }: ProcessEntry, { files, known, namespace }: Birthmark, table: ProcessTable): boolean {
-  if (known.some((each) => each.pid === pid && each.start === start)) return true
-  if (namespace !== null && isBornIn(namespace, table.namespaceOf(pid))) return true
-  return files.length > 0 && table.holdsFile(pid, files)
+/** What shows that a process was born of a mark, or null. */
+function proofOf(
+  process: ProcessEntry,
+  { files, known, namespace, since }: Birthmark,
+  members: ReadonlyMap<number, Proof>,
+  table: ProcessTable,
+): Proof | null {
+  const { pid, start } = process
+  if (since !== undefined && platform.isOlder(start, since) === true) return null
+  const membership = members.get(pid)
+  if (membership !== undefined) return membership
+  if (known.some((each) => each.pid === pid && each.start === start)) return 'seen at birth'
+  if (namespace !== null && isBornIn(namespace, table.namespaceOf(pid))) return 'environment'
+  return files.length > 0 && table.holdsFile(pid, files) ? 'log file' : null
 }
 
 /** The spared, this process, and the ancestors of this process. */

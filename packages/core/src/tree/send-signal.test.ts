@@ -5,17 +5,11 @@ import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { bundleScript } from '../../../../test/programs/bundle-script.js'
 import { startProgram } from '../../../../test/runtime/start-program.js'
-import { type SignalTarget, sendSignal, witnessSignals } from './send-signal.js'
+import { toldActs } from '../../../../test/witness/told-acts.js'
+import { type SignalTarget, sendSignal } from './send-signal.js'
 import { stopTree } from './stop-tree.js'
 
 const identityOf = (pid: number): Identity => ({ ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) })
-
-function witness(): { signal: NodeJS.Signals; target: SignalTarget }[] {
-  const seen: ReturnType<typeof witness> = []
-  witnessSignals((signal, target) => seen.push({ signal, target }))
-  onTestFinished(() => witnessSignals(() => {}))
-  return seen
-}
 
 /**
  * Runs a script in a pid namespace of its own, where numbers are small, nobody else lives, and the next number can be chosen.
@@ -27,7 +21,8 @@ function inPidNamespace(script: string): unknown {
     import { once } from 'node:events'
     import { writeFileSync } from 'node:fs'
     import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
-    import { sendSignal, witnessSignals } from './send-signal.js'
+    import { addWitness } from '../witness/witness.js'
+    import { sendSignal } from './send-signal.js'
     import { stopTree } from './stop-tree.js'
     const identityOf = (pid) => ({ ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) })
     const start = async (options = {}) => {
@@ -41,7 +36,7 @@ function inPidNamespace(script: string): unknown {
       await exited
     }
     const sent = []
-    witnessSignals((signal, target) => sent.push(signal))
+    addWitness(({ signal }) => sent.push(signal))
     /** Another process that has the number of this one, which has ended. */
     const replace = async (child, options) => {
       await end(child)
@@ -76,11 +71,12 @@ function inPidNamespace(script: string): unknown {
 test('reaches the very process', async () => {
   const program = startProgram('processes/waiting.js')
   await program.printed(/ready/)
-  const seen = witness()
-  const target: SignalTarget = { kind: 'process', identity: identityOf(program.pid) }
+  const seen = toldActs()
+  const target: SignalTarget = { kind: 'process', identity: identityOf(program.pid), proof: 'seen at birth' }
   expect(sendSignal('SIGINT', target)).toBe(true)
   expect(await program.exited).toEqual({ code: null, signal: 'SIGINT' })
-  expect(seen).toEqual([{ signal: 'SIGINT', target }])
+  const { pid, start } = target.identity
+  expect(seen).toEqual([{ act: 'signal', signal: 'SIGINT', to: 'process', pid, start, proof: 'seen at birth' }])
 })
 
 test('says that nothing was sent to one that has ended', async () => {
@@ -89,8 +85,8 @@ test('says that nothing was sent to one that has ended', async () => {
   const identity = identityOf(program.pid)
   program.child.kill('SIGKILL')
   await program.exited
-  const seen = witness()
-  expect(sendSignal('SIGTERM', { kind: 'process', identity })).toBe(false)
+  const seen = toldActs()
+  expect(sendSignal('SIGTERM', { kind: 'process', identity, proof: 'seen at birth' })).toBe(false)
   expect(sendSignal('SIGTERM', { kind: 'group', leader: identity })).toBe(false)
   expect(seen).toEqual([])
 })
@@ -99,9 +95,9 @@ test('sends nothing without a start time, or with another one', async () => {
   const program = startProgram('processes/counting-signals.js')
   await program.printed(/ready/)
   const identity = identityOf(program.pid)
-  const seen = witness()
+  const seen = toldActs()
   for (const start of [null, '1']) {
-    expect(sendSignal('SIGTERM', { kind: 'process', identity: { ...identity, start } })).toBe(false)
+    expect(sendSignal('SIGTERM', { kind: 'process', identity: { ...identity, start }, proof: 'seen at birth' })).toBe(false)
     expect(sendSignal('SIGTERM', { kind: 'group', leader: { ...identity, start } })).toBe(false)
   }
   expect(seen).toEqual([])
@@ -115,7 +111,7 @@ test('leaves a reused pid alone, as a process and as a group', () => {
     await isNextTick(identity.start)
     const stranger = await replace(first, { detached: true })
     const answers = [
-      sendSignal('SIGKILL', { kind: 'process', identity }),
+      sendSignal('SIGKILL', { kind: 'process', identity, proof: 'seen at birth' }),
       sendSignal('SIGKILL', { kind: 'group', leader: identity }),
     ]
     const stopped = await stopTree({
@@ -123,7 +119,7 @@ test('leaves a reused pid alone, as a process and as a group', () => {
       leader: { identity, isUnreaped: () => true }, spared: [], stopSignal: 'SIGTERM', graceMs: 0,
     })
     // The same words, to the one who is there.
-    const isThere = sendSignal('SIGKILL', { kind: 'process', identity: identityOf(stranger.pid) })
+    const isThere = sendSignal('SIGKILL', { kind: 'process', identity: identityOf(stranger.pid), proof: 'seen at birth' })
     const [, endedBy] = await once(stranger, 'exit')
     console.log(JSON.stringify({ answers, stopped, isThere, endedBy, sent }))`)
   expect(result).toEqual({
@@ -163,7 +159,7 @@ test('reaches the group of a leader that has ended and was not reaped yet', () =
     const startOf = (pid) => runtimePlatform.readStart(pid)
     while (startOf(leader) !== null) await new Promise(setImmediate)
     const holder = { ...ownIdentity(), pid: leader, start: process.getBuiltinModule('fs').readFileSync('/proc/' + leader + '/stat', 'latin1').split(') ')[1].split(' ')[19] }
-    const asProcess = sendSignal('SIGKILL', { kind: 'process', identity: holder })
+    const asProcess = sendSignal('SIGKILL', { kind: 'process', identity: holder, proof: 'seen at birth' })
     const asGroup = sendSignal('SIGKILL', { kind: 'group', leader: holder })
     while (startOf(member) !== null) await new Promise(setImmediate)
     await end(parent)
@@ -193,7 +189,7 @@ test('says that nothing was sent where that is not permitted, and takes it for n
     throw Object.assign(new Error('kill EPERM'), { code: 'EPERM' })
   })
   onTestFinished(() => kill.mockRestore())
-  expect(sendSignal('SIGTERM', { kind: 'process', identity })).toBe(false)
+  expect(sendSignal('SIGTERM', { kind: 'process', identity, proof: 'seen at birth' })).toBe(false)
   expect(sendSignal('SIGTERM', { kind: 'group', leader: identity })).toBe(false)
   const leader = { identity, exited: program.exited, held: null, isUnreaped: () => true }
   const options = {
@@ -212,6 +208,6 @@ test('says that nothing was sent where that is not permitted, and takes it for n
 test('reports a fault of the call, like a signal that does not exist', async () => {
   const program = startProgram('processes/waiting.js')
   await program.printed(/ready/)
-  const target: SignalTarget = { kind: 'process', identity: identityOf(program.pid) }
+  const target: SignalTarget = { kind: 'process', identity: identityOf(program.pid), proof: 'seen at birth' }
   expect(() => sendSignal('SIGNONE' as NodeJS.Signals, target)).toThrow(expect.objectContaining({ code: 'ERR_UNKNOWN_SIGNAL' }))
 })

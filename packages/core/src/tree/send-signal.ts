@@ -1,25 +1,20 @@
+import type { ChildProcess } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, seeStart } from '@custody/runtime/internals'
 import { currentNative, type HeldProcess, platform, spawnStyle } from '../platform/index.js'
-
-/** Whom a signal may go to: one process, or the group of a leader that has not been reaped, or that has been held since its start. */
-export type SignalTarget =
-  | { readonly kind: 'process'; readonly identity: Identity }
-  | { readonly kind: 'group'; readonly leader: Identity; readonly held?: HeldProcess | null }
-
-/** Told of each signal just before it is sent; tests listen. */
-export type Witness = (signal: NodeJS.Signals, target: SignalTarget) => void
-
-let witness: Witness = () => {}
-
-/** Has every signal told to `listener`, with what it goes to. */
-export function witnessSignals(listener: Witness): void {
-  witness = listener
-}
+import { type Proof, tellWitnesses } from '../witness/witness.js'
 
 /**
- * The one place that sends signals. It looks once more at who has the number, right before; where the process can be held, nobody else
+ * Whom a signal may go to: one process, with what shows that it belongs here, or the group of a leader that has not been reaped, or that
+ * has been held since its start.
+ */
+export type SignalTarget =
+  | { readonly kind: 'process'; readonly identity: Identity; readonly proof: Proof }
+  | { readonly kind: 'group'; readonly leader: Identity; readonly held?: HeldProcess | null }
+
+/**
+ * The one place that sends signals to numbers. It looks once more at who has the number, right before; where the process can be held, nobody else
  * can come to have it in between.
  * @returns whether it was sent
  */
@@ -34,11 +29,23 @@ export function sendSignal(signal: NodeJS.Signals, target: SignalTarget): boolea
     // A leader that has exited holds its group's number until it is reaped: only after that may the kernel give it to a stranger's.
     const isStill = wasHeld !== null || (target.kind === 'group' ? platform.holdsNumber(pid, start) : seeStart(pid) === start)
     if (!isStill) return false
-    witness(signal, target)
+    const proof = target.kind === 'group' ? 'own child' : target.proof
+    tellWitnesses({ act: 'signal', signal, to: target.kind, pid, start, proof })
     return send(signal, target, held)
   } finally {
     if (wasHeld === null) held?.release()
   }
+}
+
+/** Sends one to a child of this process by the handle that Node has of it: that knows when the child has been reaped. */
+export function signalChild(
+  signal: NodeJS.Signals,
+  child: Pick<ChildProcess, 'kill' | 'pid' | 'exitCode' | 'signalCode'>,
+): boolean {
+  const { exitCode, pid, signalCode } = child
+  if (pid === undefined || exitCode !== null || signalCode !== null) return false
+  tellWitnesses({ act: 'signal', signal, to: 'process', pid, start: null, proof: 'own child' })
+  return child.kill(signal)
 }
 
 function send(signal: NodeJS.Signals, target: SignalTarget, held: HeldProcess | null): boolean {

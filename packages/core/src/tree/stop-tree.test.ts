@@ -9,12 +9,12 @@ import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
+import { toldActs } from '../../../../test/witness/told-acts.js'
 import { LogFile } from '../launch/log-file.js'
 import { matches } from '../launch/probes/log.js'
 import { newRunId } from '../namespace/namespace-id.js'
 import { fileIdOf } from './file-id.js'
 import { findBornHere } from './find-born-here.js'
-import { type SignalTarget, witnessSignals } from './send-signal.js'
 import { type Leader, type StopOptions, stopTree } from './stop-tree.js'
 
 /** More than a test will wait for what should not have to be waited for. */
@@ -78,23 +78,17 @@ async function startTree(program: string, ...args: string[]): Promise<Tree> {
   }
 }
 
-function witness(): { signal: NodeJS.Signals; target: SignalTarget }[] {
-  const seen: ReturnType<typeof witness> = []
-  witnessSignals((signal, target) => seen.push({ signal, target }))
-  onTestFinished(() => witnessSignals(() => {}))
-  return seen
-}
-
 test('ends a tree by one polite signal to its group, and kills nobody who obeys', async () => {
   const { exited, leader, options, printed } = await startTree('obeying-slowly.js')
   await printed(/ready/)
-  const seen = witness()
+  const seen = toldActs()
   expect(await stopTree(options)).toEqual({ signals: ['SIGTERM'], forced: false, left: [] })
   expect(await exited).toEqual({ code: 0, signal: null })
-  const group: SignalTarget = { kind: 'group', leader: leader.identity, held: null }
+  const { pid, start } = leader.identity
+  const toGroup = { act: 'signal', to: 'group', pid, start, proof: 'own child' }
   expect(seen).toEqual([
-    { signal: 'SIGTERM', target: group },
-    { signal: 'SIGCONT', target: group },
+    { ...toGroup, signal: 'SIGTERM' },
+    { ...toGroup, signal: 'SIGCONT' },
   ])
 })
 
@@ -138,15 +132,15 @@ test.each([
   ['without its environment', 'bare'],
   ['without its output', 'silent'],
 ])('asks a daemon politely that its first process has left behind %s', async (_, how) => {
-  const { exited, leader, options, printed } = await startTree('leaving-a-daemon.js', how, 'obeying-slowly.js')
+  const { exited, options, printed } = await startTree('leaving-a-daemon.js', how, 'obeying-slowly.js')
   const daemon = identityOf(Number((await printed(/left (\d+)/))[1]))
   // Before that it would obey in its own way, and the parent's environment would still be seen.
   if (how !== 'silent') await printed(/ready/)
   expect(await exited).toEqual({ code: 0, signal: null })
-  const seen = witness()
+  const seen = toldActs()
   expect(await stopTree(options)).toMatchObject({ signals: ['SIGTERM'], forced: false, left: [] })
   expect(isAlive(daemon)).toBe(false)
-  expect(seen).not.toContainEqual(expect.objectContaining({ target: { kind: 'group', leader: leader.identity } }))
+  expect(seen).not.toContainEqual(expect.objectContaining({ to: 'group' }))
 })
 
 test('leaves the children of a daemon to it, however long that takes', async () => {
@@ -191,7 +185,7 @@ test('without a leader, asks each of them once', async () => {
   const second = startProgram('processes/counting-signals.js')
   await Promise.all([first.printed(/ready/), second.printed(/ready/)])
   const known = [identityOf(first.pid), identityOf(second.pid)]
-  const seen = witness()
+  const seen = toldActs()
   const stopping = stopTree({
     mark: { namespace: newRunId(null), files: [], known },
     leader: null,
@@ -201,11 +195,8 @@ test('without a leader, asks each of them once', async () => {
   })
   await Promise.all([first.printed(/SIGTERM 1/), second.printed(/SIGTERM 1/)])
   expect(await stopping).toEqual({ signals: ['SIGTERM', 'SIGKILL'], forced: true, left: [] })
-  const asked = seen
-    .filter(({ signal }) => signal === 'SIGTERM')
-    .map(({ target }) => target.kind === 'process' && target.identity)
-  expect(asked).toEqual(expect.arrayContaining(known))
-  expect(asked).toHaveLength(2)
+  const asked = seen.filter((act) => act.act === 'signal' && act.signal === 'SIGTERM')
+  expect(asked.map(({ pid }) => pid).sort()).toEqual(known.map(({ pid }) => pid).sort())
   expect(await Promise.all([first.exited, second.exited])).toEqual([
     { code: null, signal: 'SIGKILL' },
     { code: null, signal: 'SIGKILL' },
@@ -216,7 +207,7 @@ test('sends no signal to who is spared, though it is known', async () => {
   const program = startProgram('processes/counting-signals.js')
   await program.printed(/ready/)
   const identity = identityOf(program.pid)
-  const seen = witness()
+  const seen = toldActs()
   const mark = { namespace: newRunId(null), files: [], known: [identity] }
   const stopped = await stopTree({ mark, leader: null, spared: [identity], stopSignal: 'SIGTERM', graceMs: LONG_MS })
   expect(stopped).toEqual({ signals: [], forced: false, left: [] })

@@ -1,6 +1,7 @@
 import type { Identity } from '@custody/runtime'
 import { Deadline, hasEnded } from '@custody/runtime/internals'
 import { currentNative, type HeldProcess } from '../platform/index.js'
+import type { Proof } from '../witness/witness.js'
 import type { Birthmark } from './birthmark.js'
 import { ExitEvents } from './exit-events.js'
 import { findBornHere } from './find-born-here.js'
@@ -44,7 +45,7 @@ export interface Stopped {
 interface Look {
   /** Whether it is only for who is younger than this process. */
   readonly isQuick?: boolean
-  readonly onFound?: (identity: Identity) => void
+  readonly onFound?: (found: SignalTarget) => void
 }
 
 /**
@@ -71,10 +72,21 @@ export async function stopTree(options: StopOptions): Promise<Stopped> {
 async function stop({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopOptions, events: ExitEvents): Promise<Stopped> {
   const signals: NodeJS.Signals[] = []
   let known: readonly Identity[] = mark.known
+  const proofs = new Map<string, Proof>()
+  const asProcess = (identity: Identity): SignalTarget => {
+    return { kind: 'process', identity, proof: proofs.get(keyOf(identity)) ?? 'seen at birth' }
+  }
   // Hundreds of trees may be stopped at once: they look together.
   const find = async ({ isQuick = false, onFound = () => {} }: Look = {}): Promise<readonly Identity[]> => {
     const table = await nextProcessTable(isQuick)
-    const found = findBornHere({ ...mark, known }, spared, { table, onFound })
+    const found = findBornHere({ ...mark, known }, spared, {
+      table,
+      onFound: (identity, proof) => {
+        // Found again it is known; how it came to be says more.
+        if (!proofs.has(keyOf(identity))) proofs.set(keyOf(identity), proof)
+        onFound(asProcess(identity))
+      },
+    })
     known = [...known, ...found.filter(({ pid, start }) => !known.some((old) => old.pid === pid && old.start === start))]
     return found
   }
@@ -104,7 +116,7 @@ async function stop({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopO
 
   // Each is stopped in its tracks as soon as it is found: who went on to fork would outrun the look, and the end of a parent hides
   // whose its children are.
-  const onFound = (identity: Identity) => void sendSignal('SIGSTOP', asProcess(identity))
+  const onFound = (found: SignalTarget) => void sendSignal('SIGSTOP', found)
   const deadline = Deadline.after(FORCE_MS)
   for (let empty = 0; empty < EMPTY_LOOKS && !deadline.hasPassed; ) {
     const found = await find({ onFound })
@@ -116,8 +128,8 @@ async function stop({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopO
   return { signals, forced: signals.includes('SIGKILL'), left: await find() }
 }
 
-function asProcess(identity: Identity): SignalTarget {
-  return { kind: 'process', identity }
+function keyOf({ pid, start }: Identity): string {
+  return `${pid} ${start}`
 }
 
 /** The group of a leader, as long as its number is nobody else's, or where the group itself is held. */
