@@ -92,14 +92,21 @@ function readActs(text: string): ToldAct[] {
 function complaintsOf({ child, name, printed }: LookAlike, told: readonly ToldAct[]): string[] {
   const { exitCode, pid, signalCode } = child
   if (exitCode !== null || signalCode !== null) return [`${name} (pid ${pid}) has ended: ${signalCode ?? `code ${exitCode}`}.`]
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  const [state, start] = [0, 19].map((at) => stat.slice(stat.lastIndexOf(')') + 2).split(' ')[at])
+  const { start, state } = look(pid as number)
   const targeting = told.filter((act) => act.pid === pid && (act.start === start || act.start === null))
   return [
     ...(state === 'T' ? [`${name} (pid ${pid}) was stopped.`] : []),
     ...(printed === '' ? [] : [`${name} (pid ${pid}) was asked for something: ${printed}`]),
     ...targeting.map((act) => `${name} (pid ${pid}) was a target: ${JSON.stringify(act)}`),
   ]
+}
+
+/** Null where the system has no /proc. */
+function look(pid: number): { state: string | null; start: string | null } {
+  if (!existsSync('/proc/self/stat')) return { state: null, start: null }
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return { state: fields[0] ?? null, start: fields[19] ?? null }
 }
 
 /** What every act must have, whatever it is. */
