@@ -48,7 +48,8 @@ describeRunners('a run that is paused, as by a debugger,', (runner) => {
   })
 })
 
-const RUNS = 50
+/** `npm run soak` has 500. */
+const RUNS = Number(process.env['CUSTODY_SOAK_RUNS'] ?? 50)
 
 // B87
 describeRunners('fifty runs, one after the other,', (runner) => {

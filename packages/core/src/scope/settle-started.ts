@@ -15,12 +15,14 @@ import { teardownFailed } from './teardown-failed.js'
 export interface StartedSettlement {
   readonly events: readonly RunEvent[]
   readonly failures: readonly CustodyError[]
+  /** Those that have ended, by their ids. */
+  readonly ended: readonly string[]
 }
 
 /** Ends what a scope has started, and looks whether what it used was there all the time. */
 export async function settleStarted(scope: Scope): Promise<StartedSettlement> {
   const unready = await endStarts(scope)
-  if (scope.uses.size === 0) return { events: [], failures: unready }
+  if (scope.uses.size === 0) return { events: [], failures: unready, ended: [] }
   try {
     const link = await scope.lease()
     // At worst each needs the one before.
@@ -28,10 +30,11 @@ export async function settleStarted(scope: Scope): Promise<StartedSettlement> {
     const all = await link.call<Ended[]>('settle', { scope: scope.id }, graceMs + STOP_MARGIN_MS)
     const exits = unexpectedExits(scope, link, all)
     const settled = settleEnded(all, scope.run.options, scope.kind === 'file' ? null : scope.name, scope.uses)
-    return { events: [...exits.events, ...settled.events], failures: [...unready, ...exits.failures, ...settled.failures] }
+    const { ended } = settled
+    return { events: [...exits.events, ...settled.events], failures: [...unready, ...exits.failures, ...settled.failures], ended }
   } catch (cause) {
     if (!isLoss(cause)) throw cause
-    return { events: [], failures: [...unready, supervisorLost(scope, cause)] }
+    return { events: [], failures: [...unready, supervisorLost(scope, cause)], ended: [] }
   }
 }
 
@@ -65,11 +68,15 @@ export function settleEnded(
     leadTo(uses.get(ended.id)?.site, error)
     apply(ended.left.length > 0 ? 'fail' : options.forced, error, events, failures)
   }
-  return { events, failures }
+  return { events, failures, ended: all.filter(({ left }) => left.length === 0).map(({ id }) => id) }
 }
 
 /** What it started itself was judged by its parent at the stop; of what it shares a notice has come, or nothing has happened. */
-function unexpectedExits(scope: Scope, link: SupervisorLink, all: readonly Ended[]): StartedSettlement {
+function unexpectedExits(
+  scope: Scope,
+  link: SupervisorLink,
+  all: readonly Ended[],
+): Pick<StartedSettlement, 'events' | 'failures'> {
   const events: RunEvent[] = []
   const failures: CustodyError[] = []
   for (const [id, use] of scope.uses) {

@@ -71,7 +71,9 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   const deadline = Deadline.after(timeLimits(options).teardownMs)
   const [located, started, ...siblings] = await Promise.all([
     settleLocators(scope, captured, () => capture(scope), { begunAt, deadline }),
-    settleStarted(scope).catch((fault: unknown) => ({ events: [], failures: [teardownFailed(scope, 'settle', fault)] })),
+    settleStarted(scope).catch((fault: unknown) => ({
+      ...{ events: [], ended: [], failures: [teardownFailed(scope, 'settle', fault)] },
+    })),
     ...[...scope.siblings.values()].map((sibling) => sibling.settle({ hasFailed, said: scope.said })),
   ])
 
@@ -99,6 +101,7 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   if (scope.namespace.isMade && !isKept) await remove(scope, failures)
   const all = [...scope.faults, ...failures, ...inSiblings]
   if (hasFailed || all.length > 0) events.push(...logsOf(scope, all))
+  if (started.ended.length > 0) await (await scope.lease()).removeLogs(started.ended)
   const { books, kind } = scope
   // A sibling has told of its own.
   const own = [...scope.faults, ...failures].map((failure) => ({ of: scope, event: failureEvent(failure, scope) }))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ownIdentity } from '@custody/runtime/internals'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
-import { type JournalEntry, readJournal, writeJournal } from './journal.js'
+import { type JournalEntry, readJournal, writeEnded, writeJournal } from './journal.js'
 
 const entry = (id: string): JournalEntry => ({
   id,
@@ -17,6 +17,13 @@ test('gives back what was written, in order', () => {
   writeJournal(directory, entry('a'))
   writeJournal(directory, entry('b'))
   expect(readJournal(directory)).toEqual([entry('a'), entry('b')])
+})
+
+test('leaves out what was noted to have ended', () => {
+  const directory = temporaryDirectory()
+  for (const id of ['a', 'b', 'c']) writeJournal(directory, entry(id))
+  writeEnded(directory, ['a', 'c'])
+  expect(readJournal(directory)).toEqual([entry('b')])
 })
 
 test('is for the eyes of its user only', () => {

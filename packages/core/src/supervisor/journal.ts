@@ -4,7 +4,10 @@ import { appendText, readText } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { FileId } from '../tree/file-id.js'
 
-/** What was started, a line each, written before anybody is told: whoever cleans up after the supervisor reads it. */
+/**
+ * What was started, a line each, written before anybody is told: whoever cleans up after the supervisor reads it. One more line says
+ * that all of it has ended: only then may its logs be removed, as their numbers may be those of a stranger's files from then on.
+ */
 export interface JournalEntry {
   readonly id: NamespaceId
   readonly name: string
@@ -16,11 +19,19 @@ export function writeJournal(runDirectory: string, entry: JournalEntry): void {
   appendText(join(runDirectory, 'journal.jsonl'), `${JSON.stringify(entry)}\n`)
 }
 
+/** Notes that of these nothing is left. */
+export function writeEnded(runDirectory: string, ids: readonly NamespaceId[]): void {
+  appendText(join(runDirectory, 'journal.jsonl'), ids.map((ended) => `${JSON.stringify({ ended })}\n`).join(''))
+}
+
+/** What was started, and has not been noted to have ended. */
 export function readJournal(runDirectory: string): JournalEntry[] {
   try {
     const lines = readText(join(runDirectory, 'journal.jsonl')).split('\n')
     // A last line without its end is from a supervisor that died while it wrote.
-    return lines.slice(0, -1).map((line) => JSON.parse(line) as JournalEntry)
+    const notes = lines.slice(0, -1).map((line) => JSON.parse(line) as JournalEntry | { readonly ended: NamespaceId })
+    const ended = new Set(notes.flatMap((note) => ('ended' in note ? note.ended : [])))
+    return notes.flatMap((note) => ('ended' in note || ended.has(note.id) ? [] : note))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error

@@ -101,6 +101,15 @@ export class SupervisorLink {
     return exit
   }
 
+  /** Has the logs of ended runtimes removed: their scope is over, and nobody reads them any more. */
+  async removeLogs(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    await this.call('removeLogs', { ids }).catch((error: unknown) => {
+      // They go with the run then.
+      if (!isLoss(error)) throw error
+    })
+  }
+
   /** Ends it when its holder has accounted for all that it had started: otherwise whatever was born there is ended. */
   async leave(): Promise<void> {
     // Who has gone before needs no word.

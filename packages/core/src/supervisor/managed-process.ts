@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { clock, Deadline, hasEnded, ownIdentity, seeStart } from '@custody/runtime/internals'
+import type { NamespaceId } from '../namespace/namespace-id.js'
 import { type ControlGroups, currentNative, type HeldProcess, platform, spawnStyle } from '../platform/index.js'
 import { type Birthmark, birthmarkOf } from '../tree/birthmark.js'
 import { type FileId, fileIdOf } from '../tree/file-id.js'
@@ -67,8 +68,8 @@ export class ManagedProcess implements Leader {
    */
   static async start(request: SpawnRequest, logDirectory: string, groups: ControlGroups | null = null): Promise<ManagedProcess> {
     mkdirSync(logDirectory, { recursive: true, mode: 0o700 })
-    const stem = join(logDirectory, request.id)
-    const logs = { stdout: `${stem}.log`, stderr: request.areStreamsApart ? `${stem}.err.log` : `${stem}.log` }
+    const { err, out: both } = logsOf(request.id, logDirectory)
+    const logs = { stdout: both, stderr: request.areStreamsApart ? err : both }
     const descriptors = [...new Set([logs.stdout, logs.stderr])].map((path) => openSync(path, 'a', 0o600))
     try {
       const [out, err = out] = descriptors as [number, number?]
@@ -191,6 +192,11 @@ export class ManagedProcess implements Leader {
       tookMs: Math.round(clock.now() - begun),
     }
   }
+}
+
+/** Where a runtime's output goes: all of it to the first, unless what it says to its standard error is to be apart. */
+export function logsOf(id: NamespaceId, logDirectory: string): { readonly out: string; readonly err: string } {
+  return { out: join(logDirectory, `${id}.log`), err: join(logDirectory, `${id}.err.log`) }
 }
 
 /** The exit of a process that is nobody's child here. */

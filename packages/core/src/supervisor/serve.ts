@@ -84,6 +84,7 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     signal: ({ id, signal }) => supervisor.signal(id as string, signal as NodeJS.Signals),
     settle: ({ graceMs, isRerunNext, scope }) =>
       supervisor.settle(scope as string, graceMs as number | undefined, isRerunNext === true),
+    removeLogs: ({ ids }) => supervisor.removeLogs(ids as readonly string[]),
     share: ({ fingerprint, key }, peer) => supervisor.share(peer, key as string, fingerprint as string),
     shared: ({ key, outcome }) => supervisor.shared(key as string, outcome as SharedRuntime | { problem: string }),
     sweep: ({ except }) => supervisor.sweep(except as readonly Birthmark[]),

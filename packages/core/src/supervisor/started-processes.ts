@@ -1,11 +1,15 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import { cutLog } from './cut-log.js'
-import { writeJournal } from './journal.js'
-import { ManagedProcess, unknownStatus } from './managed-process.js'
+import { writeEnded, writeJournal } from './journal.js'
+import { logsOf, ManagedProcess, unknownStatus } from './managed-process.js'
 import type { Means } from './means.js'
 import type { Ended, ExitNotice, SpawnRequest, StreamNotice } from './protocol.js'
+
+/** Where the output of all goes, in the directory of the run. */
+const LOGS = 'log'
 
 export interface StartedProcessesOptions {
   readonly runDirectory: string
@@ -49,7 +53,7 @@ export class StartedProcesses {
   async start(request: SpawnRequest): Promise<ManagedProcess> {
     const { means, onExit, onGone, onStreamed, runDirectory } = this.#options
     const { daemonizes: isDaemon = false, id, name } = request
-    const started = await ManagedProcess.start(request, join(runDirectory, 'log'), means().groups)
+    const started = await ManagedProcess.start(request, join(runDirectory, LOGS), means().groups)
     const { files, identity, spawned } = started
     this.#processes.set(id, started)
     try {
@@ -85,6 +89,16 @@ export class StartedProcesses {
     if (process.request.daemonizes && !this.#lost.has(id)) this.#tellLost(id, ended.expected)
     this.#options.means().groups?.drop(id)
     return ended
+  }
+
+  /** Removes the logs of what has ended. What is shown as it comes may not have been shown to its end, and stays. */
+  removeLogs(ids: readonly NamespaceId[]): void {
+    const { runDirectory } = this.#options
+    const streamed = new Set(this.#streamed.map(({ id }) => id))
+    const ended = ids.filter((id) => this.#ended.has(id) && !streamed.has(id))
+    if (ended.length === 0) return
+    writeEnded(runDirectory, ended)
+    for (const path of ended.flatMap((id) => Object.values(logsOf(id, join(runDirectory, LOGS))))) rmSync(path, { force: true })
   }
 
   /** Nobody here is the parent of a daemon: its exit has to be looked for. */

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
@@ -103,6 +104,48 @@ test('stops what it knows, says how it has ended to who asks again, and refuses 
   expect(await supervisor.stop(asked.id)).toMatchObject({ id: asked.id, left: [] })
   await expect(supervisor.stop('unknown')).rejects.toThrow('There is no runtime unknown')
   expect(supervisor.signal('unknown', 'SIGTERM')).toBe(false)
+})
+
+test('removes the logs of what has ended, which the journal says before, and of nothing else', async () => {
+  const { request, runDirectory, runId, supervisor } = newSupervisor()
+  const file = newFileId(runId)
+  const client = attachWorker(supervisor, file)
+  const [ended, apart, streamed, alive] = [
+    request(file),
+    request(file, { areStreamsApart: true }),
+    request(file, { isStreamed: true }),
+    request(file),
+  ]
+  const all = [ended, apart, streamed, alive]
+  const logs = new Map<string, Spawned['logs']>()
+  for (const each of all) logs.set(each.id, (await supervisor.spawn(client, each)).logs)
+  for (const { id } of [ended, apart, streamed]) await supervisor.stop(id)
+  supervisor.removeLogs([...all.map(({ id }) => id), 'unknown'])
+  const areThere = all.map(({ id }) => Object.values(logs.get(id) as object).map((path) => existsSync(path)))
+  expect(areThere).toEqual([
+    [false, false],
+    [false, false],
+    [true, true],
+    [true, true],
+  ])
+  expect(readJournal(runDirectory).map(({ id }) => id)).toEqual([streamed.id, alive.id])
+  // Who asks once more is told.
+  expect(await supervisor.stop(ended.id)).toMatchObject({ id: ended.id, left: [] })
+})
+
+test('keeps the logs of what has ended where it cannot be noted that it has', async () => {
+  const { request, runDirectory, runId, supervisor } = newSupervisor()
+  const asked = request(newFileId(runId))
+  const { logs } = await supervisor.spawn(attachWorker(supervisor, asked.scope), asked)
+  await supervisor.stop(asked.id)
+  // Another file of that name cannot be written to.
+  rmSync(join(runDirectory, 'journal.jsonl'))
+  mkdirSync(join(runDirectory, 'journal.jsonl'))
+  const complain = vi.spyOn(console, 'error').mockImplementation(() => {})
+  onTestFinished(() => complain.mockRestore())
+  supervisor.removeLogs([asked.id])
+  expect(complain).toHaveBeenCalledOnce()
+  expect(existsSync(logs.stdout)).toBe(true)
 })
 
 test('settles a scope and those below it, and leaves the others running', async () => {

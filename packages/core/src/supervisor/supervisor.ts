@@ -218,6 +218,16 @@ export class Supervisor {
     return [...ended.values()]
   }
 
+  /** Removes the logs of runtimes that have ended, when nobody reads them any more. */
+  removeLogs(ids: readonly NamespaceId[]): void {
+    try {
+      this.#started.removeLogs(ids)
+    } catch (error) {
+      // On a full disk they stay until the end of the run; the log of the supervisor has the reason.
+      console.error(error)
+    }
+  }
+
   #kept(): ManagedProcess[] {
     return this.#isRerunNext ? this.#started.kept() : []
   }
