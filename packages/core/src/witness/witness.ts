@@ -33,7 +33,7 @@ export type Act =
     }
   | {
       readonly act: 'shutdown request'
-      /** The frozen path that the request names. The runtime compares it once more. */
+      /** The path that the request names: that of the locator, or of its entry in the registry. The runtime compares it once more. */
       readonly locator: string
       readonly instance: string
       readonly pid: number | null
