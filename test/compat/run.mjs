@@ -1,7 +1,7 @@
 // Runs the contract with the packed tarballs on every supported runner, each installed as a user would, and in the engine that it needs.
 // `--only vitest-5` takes the cells whose names begin so, as `vitest-5.1.2-bun-1.4.5` does, `--tests leaks,owned` some of the contract, and
 // `--write` puts what was tested into the table of docs/compatibility.md: rows of cells that did not run stay as they are. `--quick` takes
-// the oldest Jest whole, and a part on the oldest and newest others.
+// a part on the oldest and the newest runners.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,11 +14,11 @@ const work = join(root, '.build/compat')
 
 const cells = [
   // Vitest 3 ends the whole run when a worker dies: no other file runs, and no teardown.
-  { runner: 'vitest', version: '3.2.7', vite: '7', pattern: '^(?!.*a worker that dies)', quick: 'a part' },
-  { runner: 'vitest', version: '5.1.2', node: '24.22.3', quick: 'a part' },
-  { runner: 'jest', version: '29.7.0', quick: 'all' },
+  { runner: 'vitest', version: '3.2.7', vite: '7', pattern: '^(?!.*a worker that dies)', isQuick: true },
+  { runner: 'vitest', version: '5.1.2', node: '24.22.3', isQuick: true },
+  { runner: 'jest', version: '29.7.0', isQuick: true },
   // In full it is what `npm test` runs, but for the version of Node.
-  { runner: 'jest', version: '30.5.2', node: '24.22.3', isShort: true, quick: 'a part' },
+  { runner: 'jest', version: '30.5.2', node: '24.22.3', isShort: true, isQuick: true },
   // With a part of the contract: the versions that `npm test` has out of the workspace, and the other versions of Node.
   { runner: 'vitest', version: '4.1.12', vite: '7', isShort: true },
   { runner: 'jest', version: '30.5.2', isShort: true },
@@ -110,12 +110,12 @@ const { values: only } = parseArgs({
 })
 if (only.write && (only.tests !== undefined || only.quick))
   throw new Error('The table says what was tested of the contract: --write takes neither --tests nor --quick.')
-const isPart = (cell) => (only.quick ? cell.quick !== 'all' : cell.isShort === true || engineOf(cell).kind !== 'node')
+const isPart = (cell) => only.quick === true || cell.isShort === true || engineOf(cell).kind !== 'node'
 const contractOf = (cell) =>
   (only.tests?.split(',') ?? (isPart(cell) ? parts[engineOf(cell).kind] : all)).map((name) => `test/contract/${name}.test.ts`)
 
 const tarballs = pack()
-const chosen = cells.filter((cell) => nameOf(cell).startsWith(only.only) && (!only.quick || cell.quick !== undefined))
+const chosen = cells.filter((cell) => nameOf(cell).startsWith(only.only) && (!only.quick || cell.isQuick === true))
 const results = chosen.map((cell) => ({ cell, isGreen: runCell(cell) }))
 console.log('')
 for (const { cell, isGreen } of results) {

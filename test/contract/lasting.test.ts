@@ -49,10 +49,10 @@ describeRunners('a run that is paused, as by a debugger,', (runner) => {
 })
 
 /** `npm run soak` has 500. */
-const RUNS = Number(process.env['CUSTODY_SOAK_RUNS'] ?? 50)
+const RUNS = Number(process.env['CUSTODY_SOAK_RUNS'] ?? 20)
 
 // B87
-describeRunners('fifty runs, one after the other,', (runner) => {
+describeRunners(`${RUNS} runs, one after the other,`, (runner) => {
   const suite = shareSuite(
     runner,
     () => ({
