@@ -257,9 +257,10 @@ test('exits when it is idle, also while somebody asks who it is', async () => {
 })
 
 test('is not idle while it works', async () => {
-  const [working, idle] = await Promise.all([serve('leaving-when-idle.js', '1000'), serve('leaving-when-idle.js', '1000')])
-  working.program.tell('begin')
-  await working.program.printed(/did begin/)
+  const [working, idle] = await Promise.all([
+    serve('leaving-when-idle.js', '1000', 'working'),
+    serve('leaving-when-idle.js', '1000'),
+  ])
   // The other one's idle time has passed, and so would have this one's.
   expect(await idle.program.exited).toEqual(clean)
   expect(await (await connectTo(working.locator)).identify()).toMatchObject({ state: 'serving' })

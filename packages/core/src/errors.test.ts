@@ -8,7 +8,15 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const page = readFileSync(join(root, 'docs/errors.md'), 'utf8')
 
 /** Environment variables with the same beginning. */
-const variables = ['CUSTODY_BASELINE', 'CUSTODY_LEAKS', 'CUSTODY_LEVEL', 'CUSTODY_LOGS', 'CUSTODY_NAMESPACE', 'CUSTODY_RUN']
+const variables = [
+  'CUSTODY_BASELINE',
+  'CUSTODY_LEAKS',
+  'CUSTODY_LEVEL',
+  'CUSTODY_LOGS',
+  'CUSTODY_NAMESPACE',
+  'CUSTODY_WITNESS',
+  'CUSTODY_RUN',
+]
 
 test('the page of errors has one heading for each code, and no other', () => {
   const headings = [...page.matchAll(/^### (.+)$/gm)].map(([, title]) => title)

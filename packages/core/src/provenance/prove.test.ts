@@ -281,7 +281,7 @@ test('looks at a dying runtime for a while, however short the time for the proof
     setTimeout(() => program.child.kill('SIGKILL'), 50)
   }
   const { evidence } = await proveOne(await impostor(treat, identity), { proofMs: SHORT_MS / 2 })
-  expect(evidence).toMatchObject({ answer: 'garbage', recorded: 'gone' })
+  expect(evidence).toMatchObject({ recorded: 'gone' })
 })
 
 test.each<[string, Partial<Locator>, string, string]>([
