@@ -14,8 +14,9 @@ export default defineConfig({
     globalSetup: ['test/witness/look-alikes.ts'],
     include: chosen ?? ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['**/node_modules/**', ...(chosen ? [] : [...slow, ...services])],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A hang is what they are for: a busy machine takes its time.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // The tests wait more than they work.
     maxWorkers: '100%',
   },

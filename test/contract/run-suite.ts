@@ -113,7 +113,7 @@ export function describeRunners(title: string, define: (runner: RunnerName) => v
 export function shareSuite(
   runner: RunnerName,
   prepare: () => Suite | Promise<Suite>,
-  timeoutMs: number = 60_000,
+  timeoutMs: number = 240_000,
 ): () => SuiteResult {
   const removals: (() => Promise<void>)[] = []
   let result: SuiteResult
