@@ -73,7 +73,6 @@ const all = [
   'leaks',
   'misbehaving',
   'no-false-reds',
-  'numbers',
   'owned',
   'projects',
   'reports',
@@ -93,6 +92,7 @@ const all = [
   'vitest-stubs',
   'vitest-ui',
   'watch',
+  '../matrix/runners',
 ]
 /** Those of a cell that runs a part, by what the runner runs in: of other engines than Node what was tried there. */
 const parts = {
@@ -112,7 +112,9 @@ if (only.write && (only.tests !== undefined || only.quick))
   throw new Error('The table says what was tested of the contract: --write takes neither --tests nor --quick.')
 const isPart = (cell) => only.quick === true || cell.isShort === true || engineOf(cell).kind !== 'node'
 const contractOf = (cell) =>
-  (only.tests?.split(',') ?? (isPart(cell) ? parts[engineOf(cell).kind] : all)).map((name) => `test/contract/${name}.test.ts`)
+  (only.tests?.split(',') ?? (isPart(cell) ? parts[engineOf(cell).kind] : all)).map((name) =>
+    join('test/contract', `${name}.test.ts`),
+  )
 
 const tarballs = pack()
 const chosen = cells.filter((cell) => nameOf(cell).startsWith(only.only) && (!only.quick || cell.isQuick === true))

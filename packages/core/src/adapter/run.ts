@@ -1,8 +1,9 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { CustodyError, NAMESPACE_VARIABLE, ownIdentity, tellThreadsOfDebugger } from '@custody/runtime/internals'
 import { shareBaseline } from '../leaks/shared-baseline.js'
 import { newRunId } from '../namespace/namespace-id.js'
+import { removeDirectory } from '../platform/index.js'
 import { type RunEvent, readEvents, writeEvents } from '../report/events.js'
 import { leadTo } from '../report/stack-of-site.js'
 import type { RunHandle } from '../scope/run-handle.js'
@@ -136,7 +137,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
         if (isLingering) await supervisor.linger(pathsToRemove(handle))
         else {
           await supervisor.end()
-          for (const path of pathsToRemove(handle)) rmSync(path, { recursive: true, force: true })
+          for (const path of pathsToRemove(handle)) removeDirectory(path)
         }
         streams.end()
       }

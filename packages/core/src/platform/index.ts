@@ -5,6 +5,7 @@ import { windows } from './windows.js'
 
 export { ControlGroups, groupOfRun, isGroupOf, membersOf, removeGroups } from './control-groups.js'
 export { currentNative, enableNative, type HeldPeer, type HeldProcess, type Mechanism, type Native } from './native/index.js'
+export { findMountIn, removeDirectory } from './remove-directory.js'
 
 /** A live process as the kernel tells of it. Zombies are none. */
 export interface ProcessEntry {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasEnded } from '@custody/runtime/internals'
 import { findLeft, type Left } from '../leaks/find-left.js'
+import { removeDirectory } from '../platform/index.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { leakPolicyOf } from './leak-policy.js'
 import { mayStay } from './may-stay.js'
@@ -35,7 +36,7 @@ function removeNamespaces({ id, run }: Scope): void {
   const own = id.slice(run.id.length + 1)
   try {
     for (const name of readdirSync(all)) {
-      if (name === own || name.startsWith(`${own}.`)) rmSync(join(all, name), { recursive: true, force: true })
+      if (name === own || name.startsWith(`${own}.`)) removeDirectory(join(all, name))
     }
     // One that was killed keeps its directory, and with it all that was noted, for the next run.
     if (existsSync(join(run.directory, 'run.json'))) return

@@ -3,6 +3,7 @@ import { isAbsolute, sep } from 'node:path'
 import { CustodyError, clock, Deadline, hasDebugger } from '@custody/runtime/internals'
 import { type CapturedLocator, captureGlobs, captureRegistry, type GlobCapture } from '../locators/capture.js'
 import { isOfRuntime } from '../namespace/namespace-id.js'
+import { findMountIn } from '../platform/index.js'
 import { type RunEvent, writeEvents } from '../report/events.js'
 import { failureEvent } from '../report/failure-event.js'
 import type { Scope, Settlement } from './scope.js'
@@ -126,6 +127,20 @@ function logsOf({ name: by, said, uses }: Scope, failures: readonly CustodyError
 
 async function remove(scope: Scope, failures: CustodyError[]): Promise<void> {
   const path = scope.namespace.dir
+  const mount = findMountIn(path)
+  if (mount !== null) {
+    failures.push(
+      new CustodyError(
+        'CUSTODY_TEARDOWN_FAILED',
+        `Could not remove the namespace's directory ${path}: something is mounted at ${mount}.`,
+        {
+          hint: 'unmount it in the test. What is in it is not the test’s, so nothing was removed.',
+          facts: { path, mount },
+        },
+      ),
+    )
+    return
+  }
   try {
     await rm(path, { recursive: true, force: true, maxRetries: 3 })
   } catch (cause) {

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { hasEnded, ownIdentity, temporaryBaseDirectory } from '@custody/runtime/internals'
+import { removeDirectory } from '../platform/index.js'
 import { type RunRecord, readRunRecord } from './run-record.js'
 import { dropGroups, findLeft, sweepRun } from './sweep.js'
 
@@ -34,7 +35,10 @@ async function sweepDeadRun(directory: string, run: RunRecord): Promise<string[]
   const told = tell(run, endedAfter(directory), left)
   // What a file says is removed only where a run of ours can have put it.
   const isOurs = [dirname(directory), temporaryBaseDirectory()].includes(dirname(run.storage))
-  for (const path of isOurs ? [run.storage, directory] : [directory]) rmSync(path, { recursive: true, force: true })
+  for (const path of isOurs ? [run.storage, directory] : [directory]) {
+    const mount = removeDirectory(path)
+    if (mount !== null) throw new Error(`something is mounted at ${mount}`)
+  }
   return told
 }
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import {
@@ -17,6 +16,7 @@ import {
   publishLocator,
   type RpcError,
 } from '@custody/runtime/internals'
+import { removeDirectory } from '../platform/index.js'
 import type { Birthmark } from '../tree/birthmark.js'
 import { ExitWatchList } from './exit-watch-list.js'
 import { readLastPaths } from './last-paths.js'
@@ -65,7 +65,7 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
       setImmediate(() => process.exit(0))
       const paths = lastPaths.length > 0 ? lastPaths : readLastPaths(runDirectory)
       if (paths.length === 0) recordEnded(runDirectory, [...ended, ...swept])
-      if (isComplete) for (const path of paths) rmSync(path, { recursive: true, force: true })
+      if (isComplete) for (const path of paths) removeDirectory(path)
     },
   )
   process.on('SIGTERM', () => void supervisor.end())
