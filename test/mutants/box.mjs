@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const script = fileURLToPath(new URL('job.mjs', import.meta.url))
@@ -10,38 +11,43 @@ const asRoot = process.geteuid?.() === 0 ? [] : ['--map-root-user']
 // A mutant may signal whomever it can: the first process, or all. Here these are a shell, and what its own tests have started.
 const unshare = [...asRoot, '--pid', '--fork', '--kill-child', '--mount-proc', '/bin/sh', '-c', '"$@"; exit $?', 'sh']
 
+/**
+ * @typedef {object} Mutant
+ * @property {string} path the module's file
+ * @property {string | null} code what stands there instead; null for the module as it is
+ * @property {boolean} isBuilt whether processes that its tests start are to run it, and not only the tests themselves
+ * @property {readonly string[]} tests files
+ * @property {Readonly<Record<string, readonly string[]>> | null} ids which tests of each file; null for all
+ */
+
+/** @typedef {{ failure: string | null, reached: readonly { test: string, id: string, checks: readonly number[] }[] }} Outcome */
+
 /** A pid namespace in which the tests of mutants run, one after the other. It is made anew when a mutant has broken it. */
 export class Box {
   #job = null
   #directory = ''
 
   /**
-   * @param {object} mutant
+   * Runs the tests of a mutant until one fails.
+   * @param {Mutant} mutant
    * @param {number} limitMs
-   * @returns {Promise<string | null>} how the tests have failed, or null
+   * @returns {Promise<Outcome>}
    */
   async run(mutant, limitMs) {
     const job = await this.#open()
-    let timer
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, limitMs, 'it did not end in time')
-    })
-    const ended = new AbortController()
-    const gone = once(job, 'exit', ended).then(
-      () => 'it ended whoever runs it',
-      () => {},
-    )
-    const told = new Promise((resolve) => job.once('message', resolve))
-    job.send(mutant, () => {})
-    const failure = await Promise.race([
-      told.then((failed) => ({ failed })),
-      Promise.race([late, gone]).then((broken) => ({ broken })),
+    const told = new AbortController()
+    const { signal } = told
+    const outcome = await Promise.race([
+      once(job, 'message', { signal }).then(([outcome]) => outcome),
+      once(job, 'exit', { signal }).then(() => 'it ended whoever runs it'),
+      setTimeout(limitMs, 'it did not end in time', { signal }),
+      new Promise((_, reject) => job.send(mutant, (error) => error && reject(error))),
     ])
-    clearTimeout(timer)
-    ended.abort()
-    if (failure.broken === undefined) return failure.failed
+    told.abort()
+    if (typeof outcome !== 'string') return outcome
+    job.kill('SIGKILL')
     await this.close()
-    return failure.broken
+    return { failure: outcome, reached: [] }
   }
 
   /** Ends everything in it. */
@@ -51,7 +57,7 @@ export class Box {
     if (job === null) return
     if (job.exitCode === null && job.signalCode === null) {
       const exited = once(job, 'exit')
-      job.kill('SIGKILL')
+      if (job.connected) job.disconnect()
       await exited
     }
     rmSync(this.#directory, { recursive: true, force: true })

@@ -5,6 +5,8 @@ import { parseAst } from 'vitest/node'
  * @property {number} line where it stands
  * @property {string} shown for people, and unlike any other of its module
  * @property {string} without the module's code without it
+ * @property {number} start
+ * @property {number} end
  */
 
 /**
@@ -43,11 +45,38 @@ export function findChecks(code, lang) {
       const text = shown.replace(/\s+/g, ' ')
       seen.set(text, (seen.get(text) ?? 0) + 1)
       return {
+        ...{ start, end },
         line: code.slice(0, start).split('\n').length,
         shown: seen.get(text) === 1 ? text : `${text} (${seen.get(text)})`,
         without: code.slice(0, start) + instead + code.slice(end),
       }
     })
+}
+
+/**
+ * The module's code, which notes the number of each check as soon as it is looked at.
+ * @param {string} code
+ * @param {readonly Check[]} checks
+ */
+export function markChecks(code, checks) {
+  const marks = checks.flatMap(({ end, shown, start }, at) => {
+    const note = `globalThis.reachedChecks?.add(${at})`
+    const [before, after] = shown.startsWith('throw ') ? [`{${note};`, '}'] : [`(${note}, `, ')']
+    // What is inside of another begins after it, and ends before it.
+    return [
+      { at: start, to: end, text: before },
+      { at: end, from: start, text: after },
+    ]
+  })
+  let marked = ''
+  let from = 0
+  const isEnd = (mark) => mark.from !== undefined
+  const sorted = marks.sort((a, b) => a.at - b.at || isEnd(b) - isEnd(a) || (isEnd(a) ? b.from - a.from : b.to - a.to))
+  for (const { at, text } of sorted) {
+    marked += code.slice(from, at) + text
+    from = at
+  }
+  return marked + code.slice(from)
 }
 
 function onlyStatementOf(node) {

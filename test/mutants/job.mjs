@@ -2,35 +2,46 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createVitest } from 'vitest/node'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** @type {{ path: string, code: string | null, tests: readonly string[], isBuilt: boolean } | null} */
+/** @type {import('./box.mjs').Mutant | null} */
 let mutant = null
 
 // The sources stay as they are: a check is missing only in what Vitest runs.
 const plugin = { name: 'mutant', enforce: 'pre', load: (id) => (id === mutant?.path && !mutant.isBuilt ? mutant.code : null) }
-const options = { root, config: false, watch: false, bail: 1, testTimeout: 120_000, hookTimeout: 120_000 }
+const setupFiles = [fileURLToPath(new URL('note-reached.mjs', import.meta.url))]
+/** The files in the order in which they are given, the quickest first. */
+class AsGiven {
+  sort = (files) => files
+  shard = (files) => files
+}
+const options = { root, config: false, watch: false, bail: 1, testTimeout: 120_000, hookTimeout: 120_000, setupFiles }
 const vitest = await createVitest(
   'test',
-  { ...options, pool: 'forks', fileParallelism: false, reporters: [{}] },
+  { ...options, sequence: { sequencer: AsGiven }, pool: 'forks', fileParallelism: false, reporters: [{}] },
   { plugins: [plugin] },
 )
 
+process.on('disconnect', () => process.exit())
 process.on('message', async (next) => {
   mutant = next
-  const { code, isBuilt, path, tests } = next
+  const { code, ids, isBuilt, path, tests } = next
   vitest.invalidateFile(path)
   const unmount = isBuilt && code !== null ? mountOver(path, code) : () => {}
   try {
     const [project] = vitest.projects
-    const specifications = tests.map((test) => project.createSpecification(join(root, test)))
+    const chosen = ids === null ? tests : tests.filter((test) => ids[test]?.length > 0)
+    const specifications = chosen.map((test) =>
+      project.createSpecification(join(root, test), ids === null ? {} : { testIds: ids[test] }),
+    )
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications)
     // Those of earlier runs are among them.
-    const own = testModules.filter(({ moduleId }) => specifications.some((each) => each.moduleId === moduleId))
-    process.send(failureIn(own) ?? unhandledErrors.map((error) => String(error?.message ?? error))[0] ?? null)
+    const modules = testModules.filter(({ moduleId }) => specifications.some((each) => each.moduleId === moduleId))
+    const failure = failureIn(modules) ?? unhandledErrors.map((error) => String(error?.message ?? error))[0] ?? null
+    process.send({ failure, reached: failure === null && ids === null ? reachedIn(modules) : [] })
   } finally {
     unmount()
   }
@@ -52,4 +63,15 @@ function failureIn(testModules) {
     if (!each.ok()) return `${each.moduleId}: ${each.errors()[0]?.message}`
   }
   return null
+}
+
+/** Which checks each test has looked at. */
+function reachedIn(testModules) {
+  return testModules.flatMap((each) =>
+    [...each.children.allTests()].map((test) => ({
+      test: relative(root, each.moduleId),
+      id: test.id,
+      checks: test.meta().reached ?? [],
+    })),
+  )
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Box } from './box.mjs'
-import { findChecks } from './find-checks.mjs'
+import { findChecks, markChecks } from './find-checks.mjs'
 import { modules } from './modules.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -30,18 +30,27 @@ async function runModule(name) {
   const code = readFileSync(path, 'utf8')
   const checks = findChecks(code, isBuilt ? 'js' : 'ts')
   const begun = performance.now()
-  // As it is: how long its tests take, and that they pass.
-  const failures = await Promise.all(boxes.map((box) => box.run({ path, code: null, tests, isBuilt }, 300_000)))
-  for (const failure of failures) if (failure !== null) throw new Error(`The tests of ${name} fail as it is: ${failure}`)
+  // Without anything taken out: that its tests pass, how long they take, and who of them looks at what.
+  const whole = { path, tests, isBuilt, code: isBuilt ? null : markChecks(code, checks), ids: null }
+  const { failure, reached } = await boxes[0].run(whole, 600_000)
+  if (failure !== null) throw new Error(`The tests of ${name} fail as it is: ${failure}`)
   const limitMs = 10_000 + 3 * (performance.now() - begun)
 
-  const queue = [...checks]
+  const queue = [...checks.entries()]
   const found = new Map()
   const work = async (box) => {
-    for (let check = queue.shift(); check !== undefined; check = queue.shift()) {
-      const failure = await box.run({ path, code: check.without, tests, isBuilt }, limitMs)
-      found.set(check.shown, failure)
-      if (values.verbose) console.log(`  ${check.line}: ${check.shown}\n    ${failure?.split('\n')[0] ?? 'nothing'}`)
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [at, { line, shown, without }] = next
+      const mutant = { path, tests, isBuilt, code: without }
+      const looking = reached.filter(({ checks }) => checks.includes(at))
+      const ids = Object.fromEntries(
+        tests.map((test) => [test, looking.filter((each) => each.test === test).map(({ id }) => id)]),
+      )
+      // Those that look at it first. Some do so late, or in another process.
+      const first = looking.length > 0 ? await box.run({ ...mutant, ids }, limitMs) : { failure: null }
+      const { failure } = first.failure !== null ? first : await box.run({ ...mutant, ids: null }, limitMs)
+      found.set(shown, failure)
+      if (values.verbose) console.log(`  ${line}: ${shown}\n    ${failure?.split('\n')[0] ?? 'nothing'}`)
     }
   }
   await Promise.all(boxes.map(work))

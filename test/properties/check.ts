@@ -1,10 +1,11 @@
 import fc from 'fast-check'
-import { afterAll } from 'vitest'
+import { afterAll, vi } from 'vitest'
 
 /** How many times as many inputs as in `npm test`. */
 const times = Number(process.env['CUSTODY_PROPERTY_RUNS'] ?? 1)
 const seed = Number(process.env['CUSTODY_PROPERTY_SEED'] ?? Math.trunc(Math.random() * 2 ** 31))
 let inputs = 0
+vi.setConfig({ testTimeout: 60_000 * times })
 
 /**
  * Has a property hold for so many generated inputs. What fails names its seed: CUSTODY_PROPERTY_SEED gives the same inputs again.

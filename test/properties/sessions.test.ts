@@ -235,7 +235,7 @@ const statement = ({ boot, endpoint, instance, name, namespace, pid, pidns, star
 })
 
 /** The same as JSON has it. */
-function safe(value: { id: unknown; result: unknown }): unknown {
+function safe(value: object): unknown {
   try {
     return JSON.parse(JSON.stringify(value))
   } catch {
