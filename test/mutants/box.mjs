@@ -14,8 +14,7 @@ const unshare = [...asRoot, '--pid', '--fork', '--kill-child', '--mount-proc', '
 /**
  * @typedef {object} Mutant
  * @property {string} path the module's file
- * @property {string | null} code what stands there instead; null for the module as it is
- * @property {boolean} isBuilt whether processes that its tests start are to run it, and not only the tests themselves
+ * @property {string} code what stands there instead, for its tests and for whatever they start
  * @property {readonly string[]} tests files
  * @property {Readonly<Record<string, readonly string[]>> | null} ids which tests of each file; null for all
  */

@@ -7,11 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { createVitest } from 'vitest/node'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** @type {import('./box.mjs').Mutant | null} */
-let mutant = null
-
-// The sources stay as they are: a check is missing only in what Vitest runs.
-const plugin = { name: 'mutant', enforce: 'pre', load: (id) => (id === mutant?.path && !mutant.isBuilt ? mutant.code : null) }
 const setupFiles = [fileURLToPath(new URL('note-reached.mjs', import.meta.url))]
 /** The files in the order in which they are given, the quickest first. */
 class AsGiven {
@@ -19,18 +14,18 @@ class AsGiven {
   shard = (files) => files
 }
 const options = { root, config: false, watch: false, bail: 1, testTimeout: 120_000, hookTimeout: 120_000, setupFiles }
-const vitest = await createVitest(
-  'test',
-  { ...options, sequence: { sequencer: AsGiven }, pool: 'forks', fileParallelism: false, reporters: [{}] },
-  { plugins: [plugin] },
-)
+const vitest = await createVitest('test', {
+  ...options,
+  sequence: { sequencer: AsGiven },
+  pool: 'forks',
+  fileParallelism: false,
+  reporters: [{}],
+})
 
 process.on('disconnect', () => process.exit())
-process.on('message', async (next) => {
-  mutant = next
-  const { code, ids, isBuilt, path, tests } = next
+process.on('message', async ({ code, ids, path, tests }) => {
+  const unmount = mountOver(path, code)
   vitest.invalidateFile(path)
-  const unmount = isBuilt && code !== null ? mountOver(path, code) : () => {}
   try {
     const [project] = vitest.projects
     const chosen = ids === null ? tests : tests.filter((test) => ids[test]?.length > 0)
@@ -48,9 +43,9 @@ process.on('message', async (next) => {
 })
 process.send('ready')
 
-/** Has the processes of this mount namespace, which is the box's, read another text at a path. */
+/** The file stays as it is: only in this mount namespace, which is the box's, it has another text. */
 function mountOver(path, code) {
-  const file = join(tmpdir(), 'mutant.js')
+  const file = join(tmpdir(), 'mutant')
   writeFileSync(file, code)
   execFileSync('mount', ['--bind', file, path])
   return () => execFileSync('umount', [path])

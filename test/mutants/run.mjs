@@ -26,12 +26,11 @@ console.log(`${sum.checks} checks, ${sum.noticed} noticed, ${sum.spared} spared`
 async function runModule(name) {
   const { file, spared = {}, tests } = modules[name]
   const path = join(root, file)
-  const isBuilt = file.includes('/dist/')
   const code = readFileSync(path, 'utf8')
-  const checks = findChecks(code, isBuilt ? 'js' : 'ts')
+  const checks = findChecks(code, file.endsWith('.ts') ? 'ts' : 'js')
   const begun = performance.now()
   // Without anything taken out: that its tests pass, how long they take, and who of them looks at what.
-  const whole = { path, tests, isBuilt, code: isBuilt ? null : markChecks(code, checks), ids: null }
+  const whole = { path, tests, code: markChecks(code, checks), ids: null }
   const { failure, reached } = await boxes[0].run(whole, 600_000)
   if (failure !== null) throw new Error(`The tests of ${name} fail as it is: ${failure}`)
   const limitMs = 10_000 + 3 * (performance.now() - begun)
@@ -41,7 +40,7 @@ async function runModule(name) {
   const work = async (box) => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [at, { line, shown, without }] = next
-      const mutant = { path, tests, isBuilt, code: without }
+      const mutant = { path, tests, code: without }
       const looking = reached.filter(({ checks }) => checks.includes(at))
       const ids = Object.fromEntries(
         tests.map((test) => [test, looking.filter((each) => each.test === test).map(({ id }) => id)]),
