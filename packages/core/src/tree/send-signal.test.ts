@@ -92,6 +92,8 @@ test('says that nothing was sent to one that has ended', async () => {
   const seen = witness()
   expect(sendSignal('SIGTERM', { kind: 'process', identity })).toBe(false)
   expect(sendSignal('SIGTERM', { kind: 'group', leader: identity })).toBe(false)
+  // Nobody has that number now, and so no start time: that is not the same as one that is not known.
+  expect(sendSignal('SIGTERM', { kind: 'process', identity: { ...identity, start: null } })).toBe(false)
   expect(seen).toEqual([])
 })
 
