@@ -24,6 +24,8 @@ export const modules = {
     spared: {
       '!Number.isSafeInteger(pid) || …':
         'nobody has such a number, as the look finds too; a tool of another system might read some other of it',
+      'if (isPausing(signal) && !Object.hasOwn(constants.signals, signal))': 'only Windows is without these signals',
+      "target.kind === 'group' ? … :  (2)": 'only a group has the field',
     },
   },
   'find-born-here': { file: `${core}/tree/find-born-here.ts`, tests: [`${core}/tree/find-born-here.test.ts`] },

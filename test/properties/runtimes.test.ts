@@ -39,10 +39,13 @@ const teardowns = fc.constant(step('tear down', tearDown))
 
 async function tearDown(machine: Machine): Promise<void> {
   const strangers = new Set(machine.strangers.map(({ instance }) => instance))
+  const places = new Map(machine.runtimes.map((runtime) => [runtime.instance, runtime.places]))
   const { due, faults, findings } = await machine.tearDown()
   expect(faults).toEqual([])
-  for (const { instance, receipt } of findings) {
+  for (const { evidence, instance, receipt } of findings) {
     expect(receipt.signals).toEqual([])
+    // Wherever else a locator lies, it is not its runtime's.
+    if (receipt.verdict === 'owned') expect(places.get(instance ?? '')?.has(evidence.path)).toBe(true)
     if (instance !== null && strangers.has(instance)) expect(receipt.verdict).not.toBe('owned')
   }
   for (const { host, instance } of due) {

@@ -173,6 +173,19 @@ test('reaches the group of a leader that has ended and was not reaped yet', () =
   expect(result).toEqual({ asProcess: false, asGroup: true, sent: ['SIGKILL'], hadNumber: true })
 })
 
+test('reaches the group of a leader that was held, though it has been reaped', async () => {
+  const program = startProgram('processes/waiting.js')
+  await program.printed(/ready/)
+  const leader = identityOf(program.pid)
+  const sent: number[] = []
+  const sendToGroup = (signal: number) => sent.push(signal) > 0
+  const held = { send: () => false, sendToGroup, exited: program.exited.then(() => {}), release() {} }
+  program.child.kill('SIGKILL')
+  await program.exited
+  expect(sendSignal('SIGTERM', { kind: 'group', leader, held })).toBe(true)
+  expect(sent).toEqual([15])
+})
+
 test('sends nothing to the group of a leader that was held and has been reaped, where a group cannot be held', async () => {
   const program = startProgram('processes/waiting.js')
   await program.printed(/ready/)
