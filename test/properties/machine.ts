@@ -138,6 +138,16 @@ export class Machine {
     }
   }
 
+  /** Takes away all that a runtime has published, and leaves a copy of it elsewhere. */
+  strand(which: number, place: string): void {
+    const runtime = this.#pick(which)
+    const target = join(this.places, place)
+    if (runtime === null || runtime.places.has(target)) return
+    const [content = ''] = runtime.places.values()
+    write(target, content)
+    for (const path of runtime.places.keys()) rmSync(path, { force: true })
+  }
+
   capture(): void {
     this.#captured = this.#look()
   }

@@ -32,6 +32,9 @@ const publications = fc
 const handles = fc
   .tuple(fc.constantFrom(...handlings), which, places)
   .map(([act, file, place]) => step(`${act} ${file} to ${place}`, (machine) => machine.handle(act, file, place)))
+const strandings = fc
+  .tuple(which, places)
+  .map(([runtime, place]) => step(`strand ${runtime} at ${place}`, (machine) => machine.strand(runtime, place)))
 const deaths = which.map((runtime) => step(`kill ${runtime}`, (machine) => machine.kill(runtime)))
 const restarts = which.map((runtime) => step(`restart ${runtime}`, (machine) => machine.restart(runtime)))
 const captures = fc.constant(step('capture', (machine) => machine.capture()))
@@ -73,7 +76,7 @@ test('whatever is published, copied, replaced, restarted or killed, strangers st
   })
   const machine = new Machine()
   const commands = fc.commands(
-    [publications, publications, publications, handles, handles, handles, deaths, restarts, captures, teardowns],
+    [publications, publications, publications, handles, handles, strandings, deaths, restarts, captures, teardowns],
     { maxCommands: 12, size: 'max' },
   )
   await check(
