@@ -10,11 +10,11 @@ let outcomes: Readonly<Record<string, Outcome | { readonly error: string }>>
 
 /** One after the other: only so a number can be chosen for the next process. */
 const script = `
-  import { witnessSignals } from '../../packages/core/src/tree/send-signal.js'
+  import { addWitness } from '../../packages/core/src/witness/witness.js'
   import { playInCore } from './play-in-core.js'
   import { rows } from './rows.js'
   const sent = []
-  witnessSignals((signal) => sent.push(signal))
+  addWitness((act) => act.act === 'signal' && sent.push(act.signal))
   const outcomes = {}
   for (const row of rows.filter(({ isApart }) => isApart)) {
     outcomes[row.title] = await playInCore([row])[0].catch((error) => ({ error: error.stack }))

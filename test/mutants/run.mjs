@@ -1,64 +1,73 @@
-// Takes out each check of the modules on which no harm depends, one at a time, and runs their tests: one that no test misses is dead, or untested.
-// `node test/mutants/run.mjs [module…]` takes all or some of the modules below.
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// Takes out each check of the modules on which no harm depends, one at a time, and runs their tests: one that no test misses is dead, or
+// untested. `node test/mutants/run.mjs [--jobs=<n>] [--verbose] [module…]` takes all or some of `modules.mjs`, after a build.
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { Box } from './box.mjs'
+import { findChecks, markChecks } from './find-checks.mjs'
+import { modules } from './modules.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const core = 'packages/core/src'
-
-/** Each module with the tests that are to miss its checks, and the checks that nothing can miss, with the reason. */
-const modules = {
-  judge: { file: 'core/src/provenance/judge.ts', tests: [`${core}/provenance/judge.test.ts`] },
-  prove: { file: 'core/src/provenance/prove.ts', tests: [`${core}/provenance/prove.test.ts`] },
-  'own-processes': {
-    file: 'core/src/provenance/own-processes.ts',
-    tests: [`${core}/provenance/own-processes.test.ts`, `${core}/provenance/prove.test.ts`],
-  },
-  retire: { file: 'core/src/retire/retire.ts', tests: [`${core}/scope/scope.test.ts`, `${core}/provenance/prove.test.ts`] },
-  'observe-exit': { file: 'core/src/retire/observe-exit.ts', tests: [`${core}/retire/observe-exit.test.ts`] },
-  'send-signal': {
-    file: 'core/src/tree/send-signal.ts',
-    tests: [`${core}/tree/send-signal.test.ts`, `${core}/tree/stop-tree.test.ts`],
-  },
-  ownership: { file: 'runtime/src/serve/ownership.ts', tests: ['packages/runtime/src/serve/ownership.test.ts'] },
-  proof: {
-    file: 'runtime/src/wire/proof.ts',
-    tests: ['packages/runtime/src/wire/proof.test.ts', 'packages/runtime/src/wire/vectors.test.ts'],
-  },
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { jobs: { type: 'string', default: String(availableParallelism()) }, verbose: { type: 'boolean', default: false } },
+})
+const boxes = Array.from({ length: Number(values.jobs) }, () => new Box())
+const sum = { checks: 0, noticed: 0, spared: 0 }
+try {
+  for (const name of positionals.length > 0 ? positionals : Object.keys(modules)) await runModule(name)
+} finally {
+  await Promise.all(boxes.map((box) => box.close()))
 }
+console.log(`${sum.checks} checks, ${sum.noticed} noticed, ${sum.spared} spared`)
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(modules)
-const survivors = []
-for (const name of names) {
-  const { file, tests } = modules[name]
-  const checks = await listChecks(file, tests)
-  const survived = []
-  for (const [at, { shown }] of checks.entries()) {
-    if ((await runTests(tests, { CUSTODY_MUTANT: `${file}#${at}` })) === 0) survived.push(shown)
+async function runModule(name) {
+  const { file, spared = {}, tests } = modules[name]
+  const path = join(root, file)
+  const code = readFileSync(path, 'utf8')
+  const checks = findChecks(code, file.endsWith('.ts') ? 'ts' : 'js')
+  const begun = performance.now()
+  // Without anything taken out: that its tests pass, how long they take, and who of them looks at what.
+  const whole = { path, tests, code: markChecks(code, checks), ids: null }
+  const { failure, reached } = await boxes[0].run(whole, 600_000)
+  if (failure !== null) throw new Error(`The tests of ${name} fail as it is: ${failure}`)
+  const limitMs = 10_000 + 3 * (performance.now() - begun)
+
+  const queue = [...checks.entries()]
+  const found = new Map()
+  const work = async (box) => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [at, { line, shown, without }] = next
+      const mutant = { path, tests, code: without }
+      const looking = reached.filter(({ checks }) => checks.includes(at))
+      const ids = Object.fromEntries(
+        tests.map((test) => [test, looking.filter((each) => each.test === test).map(({ id }) => id)]),
+      )
+      // Those that look at it first. Some do so late, or in another process.
+      const first = looking.length > 0 ? await box.run({ ...mutant, ids }, limitMs) : { failure: null }
+      const { failure } = first.failure !== null ? first : await box.run({ ...mutant, ids: null }, limitMs)
+      found.set(shown, failure)
+      if (values.verbose) console.log(`  ${line}: ${shown}\n    ${failure?.split('\n')[0] ?? 'nothing'}`)
+    }
   }
-  console.log(`${name}: ${checks.length} checks, ${checks.length - survived.length} are missed when they are taken out`)
-  for (const shown of survived) console.log(`  SURVIVED  ${shown}`)
-  survivors.push(...survived)
-}
-process.exitCode = survivors.length === 0 ? 0 : 1
+  await Promise.all(boxes.map(work))
 
-async function listChecks(file, tests) {
-  const directory = mkdtempSync(join(tmpdir(), 'mutants-'))
-  try {
-    const list = join(directory, 'checks.json')
-    const code = await runTests(tests, { CUSTODY_MUTANT: file, CUSTODY_MUTANT_LIST: list })
-    if (code !== 0) throw new Error(`The tests of ${file} fail as it is.`)
-    return JSON.parse(readFileSync(list, 'utf8'))
-  } finally {
-    rmSync(directory, { recursive: true })
-  }
-}
-
-function runTests(tests, env) {
-  const args = ['vitest', 'run', '--config', 'test/mutants/vitest.config.ts', '--reporter=dot', ...tests]
-  const vitest = spawn('npx', ['--no-install', ...args], { cwd: root, env: { ...process.env, ...env }, stdio: 'ignore' })
-  return new Promise((resolve) => vitest.on('exit', (code) => resolve(code)))
+  const problems = [
+    ...checks
+      .filter(({ shown }) => found.get(shown) === null && !Object.hasOwn(spared, shown))
+      .map(({ line, shown }) => `${file}:${line} nothing notices that this is not there: ${shown}`),
+    ...Object.keys(spared)
+      .filter((shown) => found.get(shown) !== null)
+      .map((shown) => `${file} spared, and ${found.has(shown) ? 'noticed' : 'no check'}: ${shown}`),
+  ]
+  for (const problem of problems) console.log(`  ${problem}`)
+  if (problems.length > 0) process.exitCode = 1
+  const noticed = checks.filter(({ shown }) => found.get(shown) !== null).length
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1)
+  console.log(`${name}: ${checks.length} checks, ${noticed} noticed, ${Object.keys(spared).length} spared (${seconds} s)`)
+  sum.checks += checks.length
+  sum.noticed += noticed
+  sum.spared += Object.keys(spared).length
 }

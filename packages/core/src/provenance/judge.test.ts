@@ -71,6 +71,15 @@ describe('the decision table', () => {
     expect(judge({ ...other, statement: 'malformed' }).reason).toBe('what it says of itself is incomplete')
   })
 
+  test('says what is known of the process of one that did not prove itself, and how it was silent', () => {
+    const unproven = everything.filter((evidence) => ['unproven', 'unreachable'].includes(judge(evidence).verdict))
+    for (const evidence of unproven.filter(({ answer }) => answer !== 'authentic')) {
+      const { reason } = judge(evidence)
+      expect(reason.endsWith(', and its process is alive')).toBe(evidence.recorded === 'alive')
+      expect(reason.startsWith('it closes every connection')).toBe(evidence.answer === 'closed')
+    }
+  })
+
   test('gives each verdict a reason in words', () => {
     const reasons = new Set(everything.map((evidence) => judge(evidence).reason))
     for (const reason of reasons) expect(reason).toMatch(/^[a-z].{8,}[^.]$/)

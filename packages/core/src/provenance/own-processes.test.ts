@@ -1,8 +1,9 @@
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { startProgram } from '../../../../test/runtime/start-program.js'
 import { newRunId } from '../namespace/namespace-id.js'
+import { platform } from '../platform/index.js'
 import { findRole, type RunIdentity, readBorn } from './own-processes.js'
 
 const identityOf = (pid: number): Identity => ({ ...ownIdentity(), pid, start: runtimePlatform.readStart(pid) })
@@ -43,6 +44,12 @@ describe('the role of a process', () => {
 
   test('is none for a stranger', async () => expect(findRole(await start(), runOf(nobody))).toBe(null))
 
+  test('is none where an ancestor cannot be seen, and so not who is above it', () => {
+    const look = vi.spyOn(platform, 'readProcess').mockImplementation(() => null)
+    onTestFinished(() => look.mockRestore())
+    expect(findRole(identityOf(process.ppid), runOf(nobody))).toBe(null)
+  })
+
   test('is none for one that has a number of ours with another start', () => {
     expect(findRole({ ...ownIdentity(), start: '1' }, runOf(nobody))).toBe(null)
     expect(findRole({ ...nobody, start: '2' }, runOf(nobody))).toBe(null)
@@ -60,6 +67,12 @@ describe('the kernel shows a birth', () => {
     ['in no scope', '', 'no'],
   ])('%s', async (_, value, born) => {
     expect(readBorn((await start({ CUSTODY_NAMESPACE: value })).pid, scope)).toBe(born)
+  })
+
+  test('neither way of whom it does not show the environment', async () => {
+    const read = vi.spyOn(platform, 'readInitialVariable').mockImplementation(() => 'unreadable')
+    onTestFinished(() => read.mockRestore())
+    expect(readBorn((await start({ CUSTODY_NAMESPACE: `${scope}:/run/x` })).pid, scope)).toBe('unreadable')
   })
 
   test('of nobody who has no such variable, or is not there', async () => {

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Identity, Locator } from '@custody/runtime'
-import { Deadline, ownIdentity, readLocator, runtimePlatform } from '@custody/runtime/internals'
+import { Deadline, METHOD_NOT_FOUND, ownIdentity, ProtocolServer, readLocator, runtimePlatform } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
 import { type Program, startProgram } from '../../../../test/runtime/start-program.js'
@@ -93,8 +93,8 @@ async function listen(server: Server): Promise<string> {
 }
 
 /** Somebody who is alive and no part of the run. */
-async function stranger(): Promise<{ program: Program; identity: Identity }> {
-  const program = startProgram('processes/waiting.js')
+async function stranger(env: Record<string, string> = {}): Promise<{ program: Program; identity: Identity }> {
+  const program = startProgram('processes/waiting.js', { env })
   await program.printed(/ready/)
   return { program, identity: identityOf(program.pid) }
 }
@@ -115,6 +115,14 @@ test('takes any of several captures of one publication that has the published pa
   const { locator, path } = await startDaemon('obeying')
   const copies = [captured(locator, '/elsewhere/copy.json'), captured(locator, path)]
   expect((await proveOne(copies)).evidence).toMatchObject({ path, isPathEqual: true })
+})
+
+test('takes the entry of the registry for what was published as well', async () => {
+  const { locator, path } = await startDaemon('obeying')
+  const entry = join(dirname(path), 'registry', `${locator.namespace}--${locator.instance}.json`)
+  const { evidence } = await proveOne({ ...captured(locator, entry), source: 'registry' })
+  expect(evidence).toMatchObject({ path: entry, frozenPath: path, isPathEqual: true })
+  expect(judge(evidence).verdict).toBe('owned')
 })
 
 test('shows that a copied locator was not published there', async () => {
@@ -150,10 +158,91 @@ test.each([
   ['pid', 1],
   ['start', '1'],
 ])('does not say that a process was seen alive whose locator has another %s', async (field, value) => {
-  const { locator, path } = await startDaemon('obeying')
+  const { identity, locator, path } = await startDaemon('obeying')
   const { evidence } = await proveOne(captured({ ...locator, [field]: value }, path))
   // It says itself who it is; but it is not the one that was looked at.
-  expect(evidence).toMatchObject({ answer: 'authentic', isSeenAlive: field === 'start', recorded: 'gone' })
+  expect(evidence).toMatchObject({ answer: 'authentic', isSeenAlive: field === 'start', recorded: 'gone', identity })
+})
+
+/** Who knows the token, and says what it likes of itself: that it is a process which was born in the scope. */
+async function liar(
+  say: (truth: object, program: Program) => unknown,
+): Promise<{ given: CapturedLocator; program: Program; identity: Identity }> {
+  const { identity, program } = await stranger({ CUSTODY_NAMESPACE: `${scope}:/run/x` })
+  const path = join(temporaryDirectory(), 's')
+  const locator = sampleLocator({ ...identity, namespace: scope, endpoint: `unix:${path}` })
+  const { created, details, token, version, ...known } = locator
+  const truth = { ...known, locator: '/x.json', registryEntry: null, state: 'serving' }
+  const protocol = new ProtocolServer(Buffer.from(token, 'hex'), locator.endpoint, async () => say(truth, program))
+  await new Promise<void>((resolve) => protocol.server.listen(path, resolve))
+  onTestFinished(() => protocol.close())
+  return { given: captured(locator, '/x.json'), program, identity }
+}
+
+test.each<[string, (truth: object) => unknown]>([
+  ['nothing', () => null],
+  ['a list', (truth) => [truth]],
+  ...['name', 'pid', 'start', 'boot', 'pidns', 'timens', 'instance', 'namespace', 'endpoint', 'locator', 'registryEntry'].map(
+    (field): [string, (truth: object) => unknown] => [`no ${field}`, (truth) => ({ ...truth, [field]: undefined })],
+  ),
+  ['a registry entry that is no path', (truth) => ({ ...truth, registryEntry: 1 })],
+])('does not take for complete what says %s', async (_, say) => {
+  const { given, identity } = await liar(say)
+  const { evidence } = await proveOne(given)
+  expect(evidence).toMatchObject({ answer: 'authentic', statement: 'malformed', namespace: null, born: 'no', identity })
+  expect(judge(evidence).verdict).toBe('unproven')
+})
+
+test('takes for complete who says all of it, without an entry in a registry and with one', async () => {
+  for (const registryEntry of [null, '/y.json']) {
+    const { evidence } = await proveOne((await liar((truth) => ({ ...truth, registryEntry }))).given)
+    expect(evidence).toMatchObject({ statement: 'complete', isPathEqual: true, isSeenAlive: true, born: 'environment' })
+  }
+})
+
+test.each([
+  ['a boot', { boot: 'another' }],
+  ['a pid namespace', { pidns: 'pid:[1]' }],
+  ['a time namespace', { timens: 'time:[1]' }],
+])('does not say that a process was seen alive which states %s that is not this one', async (_, changes) => {
+  const { evidence } = await proveOne((await liar((truth) => ({ ...truth, ...changes }))).given)
+  expect(evidence).toMatchObject({ answer: 'authentic', statement: 'complete', isSeenAlive: false, born: 'no' })
+})
+
+test('does not say that a process was seen alive which was there only before it was spoken of', async () => {
+  const { given } = await liar(async (truth, { child, exited }) => {
+    child.kill('SIGKILL')
+    await exited
+    return truth
+  })
+  expect((await proveOne(given)).evidence).toMatchObject({ answer: 'authentic', recorded: 'alive', isSeenAlive: false })
+})
+
+test('does not say that a process was seen alive of which no start was read or stated', async () => {
+  const { given, identity } = await liar((truth) => ({ ...truth, pid: 2 ** 22 + 1, start: null }))
+  const locator = { ...(given.locator as Locator), pid: 2 ** 22 + 1 }
+  expect((await proveOne({ ...given, locator })).evidence).toMatchObject({ isSeenAlive: false, identity: { start: null } })
+  expect(identity.start).not.toBe(null)
+})
+
+test('takes a refusal to say who it is for garbage', async () => {
+  const { given } = await liar(() => Promise.reject(METHOD_NOT_FOUND))
+  const { evidence, session } = await proveOne(given, { proofMs: SHORT_MS * 10 })
+  expect(evidence).toMatchObject({ answer: 'garbage', recorded: 'alive' })
+  expect(session).toBe(null)
+})
+
+test('asks everybody where it is not known how old the run or this boot is', async () => {
+  const own = ownIdentity()
+  const { boot } = own
+  onTestFinished(() => {
+    own.boot = boot
+  })
+  const { given } = await liar((truth) => truth)
+  const run = { id: newRunId(null), runner: { ...elder, start: null } }
+  expect((await proveOne(given, { run })).evidence).toMatchObject({ isOlderThanRun: false, answer: 'authentic' })
+  own.boot = null
+  expect((await proveOne(given)).evidence).toMatchObject({ recorded: 'alive', answer: 'authentic' })
 })
 
 test('asks nobody of the test run itself, nor its ancestors', async () => {
@@ -247,6 +336,14 @@ test('asks once more who hung up, as a busy runtime does', async () => {
   expect((await proveOne(captured(locator, path))).evidence).toMatchObject({ answer: 'authentic', isSeenAlive: true })
 })
 
+test('asks once more where nobody has listened yet', async () => {
+  const { locator, path } = await startDaemon('obeying')
+  const endpoint = locator.endpoint.slice('unix:'.length)
+  renameSync(endpoint, `${endpoint}.hidden`)
+  setTimeout(() => renameSync(`${endpoint}.hidden`, endpoint), SHORT_MS)
+  expect((await proveOne(captured(locator, path))).evidence).toMatchObject({ answer: 'authentic' })
+})
+
 test('says that nobody answers', async () => {
   const { identity } = await stranger()
   const locator = sampleLocator({ ...identity, endpoint: `unix:${temporaryDirectory()}/none.sock` })
@@ -281,11 +378,13 @@ test('looks at a dying runtime for a while, however short the time for the proof
     setTimeout(() => program.child.kill('SIGKILL'), 50)
   }
   const { evidence } = await proveOne(await impostor(treat, identity), { proofMs: SHORT_MS / 2 })
-  expect(evidence).toMatchObject({ recorded: 'gone' })
+  expect(evidence.recorded).toBe('gone')
 })
 
 test.each<[string, Partial<Locator>, string, string]>([
-  ['that has ended', { pid: 2 ** 22 + 1, start: '1' }, 'gone', 'gone'],
+  // However old it was.
+  ['that has ended', { pid: 2 ** 22 + 1, start: '0' }, 'gone', 'gone'],
+  ['of which no boot is known', { boot: null }, 'alive', 'unreachable'],
   ['of another boot', { boot: 'another' }, 'other boot', 'gone'],
   ['of another pid namespace', { pidns: 'pid:[1]' }, 'unknowable', 'unreachable'],
   ['of another time namespace', { timens: 'time:[1]' }, 'unknowable', 'unreachable'],

@@ -13,7 +13,6 @@ import { EXEMPTIONS_FILE, type Exemption } from './write-exemption.js'
 export function readExemptions(runDirectory: string): Exemption[] {
   try {
     const lines = readText(join(runDirectory, EXEMPTIONS_FILE)).split('\n').map(parseJson)
-    // A worker that was killed while it wrote leaves half a line.
     return lines.filter(isObject) as unknown as Exemption[]
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return []

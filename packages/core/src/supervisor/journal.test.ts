@@ -39,6 +39,14 @@ test('leaves out a last line that was not written to its end', () => {
   expect(readJournal(directory)).toEqual([entry('a')])
 })
 
+test('tells of what was started after an entry that was cut, as on a full disk', () => {
+  const directory = temporaryDirectory()
+  writeJournal(directory, entry('a'))
+  appendFileSync(join(directory, 'journal.jsonl'), JSON.stringify(entry('b')).slice(0, -1))
+  writeJournal(directory, entry('c'))
+  expect(readJournal(directory)).toEqual([entry('a'), entry('c')])
+})
+
 test('is empty where nothing was started', () => expect(readJournal(temporaryDirectory())).toEqual([]))
 
 test('does not take a journal that cannot be read for an empty one', () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { appendText, readText } from '@custody/runtime/internals'
+import { appendText, isObject, parseJson, readText } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { FileId } from '../tree/file-id.js'
 
@@ -16,7 +16,8 @@ export interface JournalEntry {
 }
 
 export function writeJournal(runDirectory: string, entry: JournalEntry): void {
-  appendText(join(runDirectory, 'journal.jsonl'), `${JSON.stringify(entry)}\n`)
+  // A disk that was full may have cut the entry before: this one begins a line of its own.
+  appendText(join(runDirectory, 'journal.jsonl'), `\n${JSON.stringify(entry)}\n`)
 }
 
 /** Notes that of these nothing is left. */
@@ -27,9 +28,9 @@ export function writeEnded(runDirectory: string, ids: readonly NamespaceId[]): v
 /** What was started, and has not been noted to have ended. */
 export function readJournal(runDirectory: string): JournalEntry[] {
   try {
-    const lines = readText(join(runDirectory, 'journal.jsonl')).split('\n')
-    // A last line without its end is from a supervisor that died while it wrote.
-    const notes = lines.slice(0, -1).map((line) => JSON.parse(line) as JournalEntry | { readonly ended: NamespaceId })
+    const lines = readText(join(runDirectory, 'journal.jsonl')).split('\n').map(parseJson)
+    // What was cut while it was written is of something that was not started, or was ended at once. It must not hide the others.
+    const notes = lines.filter(isObject) as unknown as (JournalEntry | { readonly ended: NamespaceId })[]
     const ended = new Set(notes.flatMap((note) => ('ended' in note ? note.ended : [])))
     return notes.flatMap((note) => ('ended' in note || ended.has(note.id) ? [] : note))
   } catch (error) {

@@ -16,5 +16,6 @@ export const EXEMPTIONS_FILE = 'exempt.jsonl'
 
 /** Written down by whoever has heard of it: who ends the run may be anybody, and have nobody left to ask. */
 export function writeExemption(runDirectory: string, exemption: Exemption): void {
-  appendText(join(runDirectory, EXEMPTIONS_FILE), `${JSON.stringify(exemption)}\n`)
+  // A worker that was killed while it wrote leaves half a line: this one must not be the rest of it.
+  appendText(join(runDirectory, EXEMPTIONS_FILE), `\n${JSON.stringify(exemption)}\n`)
 }

@@ -29,7 +29,7 @@ export function findBornHere(
   { onFound = () => {}, table = new ProcessTable() }: Search = {},
 ): Identity[] {
   const { processes } = table
-  const sparedPids = sparedIn(table, spared)
+  let sparedPids = sparedIn(table, spared)
   const found = new Map<number, Identity>()
   const exempt = new Set<number>()
   const add = (process: ProcessEntry, proof: Proof) => {
@@ -40,6 +40,7 @@ export function findBornHere(
   for (let from = 0, listings = 1; ; listings++) {
     const fresh = processes.slice(from)
     from = processes.length
+    if (listings > 1) sparedPids = sparedIn(table, spared)
     for (const each of mark.except ?? []) {
       const members = membersIn(each)
       for (const process of fresh) if (proofOf(process, each, members, table) !== null) exempt.add(process.pid)
@@ -47,6 +48,8 @@ export function findBornHere(
     close(exempt, () => {
       for (const process of processes) if (exempt.has(process.parent)) exempt.add(process.pid)
     })
+    // A child may have been listed before its parent, by which it is exempt.
+    for (const pid of exempt) found.delete(pid)
     const members = membersIn(mark)
     for (const process of fresh) {
       const proof = proofOf(process, mark, members, table)
@@ -67,10 +70,14 @@ function close(set: { readonly size: number }, addChildren: () => void): void {
   }
 }
 
-/** Whether it is a child of one of them. From the second listing on the parent may have ended, and its number be another's. */
-function isChildOf({ parent }: ProcessEntry, found: ReadonlyMap<number, Identity>, listings: number): boolean {
-  const start = found.get(parent)?.start
-  return start !== undefined && (listings === 1 || seeStart(parent) === start)
+/**
+ * Whether it is a child of one of them. From the second listing on the parent may have ended, and its number be another's; and nobody is
+ * older than its parent, though a number that was given away during a listing can make it look so.
+ */
+function isChildOf(process: ProcessEntry, found: ReadonlyMap<number, Identity>, listings: number): boolean {
+  const start = found.get(process.parent)?.start ?? null
+  if (start === null || platform.isOlder(process.start, start) === true) return false
+  return listings === 1 || seeStart(process.parent) === start
 }
 
 /** Those that the kernel lists as members of what was made for them. */

@@ -88,6 +88,8 @@ test('says that nothing was sent to one that has ended', async () => {
   const seen = toldActs()
   expect(sendSignal('SIGTERM', { kind: 'process', identity, proof: 'seen at birth' })).toBe(false)
   expect(sendSignal('SIGTERM', { kind: 'group', leader: identity })).toBe(false)
+  // Nobody has that number now, and so no start time: that is not the same as one that is not known.
+  expect(sendSignal('SIGTERM', { kind: 'process', identity: { ...identity, start: null }, proof: 'seen at birth' })).toBe(false)
   expect(seen).toEqual([])
 })
 
@@ -165,6 +167,19 @@ test('reaches the group of a leader that has ended and was not reaped yet', () =
     await end(parent)
     console.log(JSON.stringify({ asProcess, asGroup, sent, hadNumber: holder.start.length > 0 }))`)
   expect(result).toEqual({ asProcess: false, asGroup: true, sent: ['SIGKILL'], hadNumber: true })
+})
+
+test('reaches the group of a leader that was held, though it has been reaped', async () => {
+  const program = startProgram('processes/waiting.js')
+  await program.printed(/ready/)
+  const leader = identityOf(program.pid)
+  const sent: number[] = []
+  const sendToGroup = (signal: number) => sent.push(signal) > 0
+  const held = { send: () => false, sendToGroup, exited: program.exited.then(() => {}), release() {} }
+  program.child.kill('SIGKILL')
+  await program.exited
+  expect(sendSignal('SIGTERM', { kind: 'group', leader, held })).toBe(true)
+  expect(sent).toEqual([15])
 })
 
 test('sends nothing to the group of a leader that was held and has been reaped, where a group cannot be held', async () => {

@@ -1,7 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
+import { platform } from '../platform/index.js'
 import { checkPrivateDirectory, ensurePrivateDirectory, findExposure } from './private-directory.js'
 
 test('finds nothing wrong with a directory of its own with mode 0700', () => {
@@ -26,6 +27,28 @@ test('tells a symbolic link, a file, and nothing from a directory', () => {
   expect(findExposure(join(directory, 'missing'))).toBe('it does not exist')
   expect(findExposure(join(directory, 'file', 'below'))).toBe('it does not exist')
   expect(findExposure('')).toBe('it does not exist')
+})
+
+test('does not take what cannot be looked at for nothing', () => {
+  expect(findExposure(join(temporaryDirectory(), 'x'.repeat(300)))).toBe('it cannot be looked at (ENAMETOOLONG)')
+})
+
+test('asks for no mode where files have none', () => {
+  const { hasFileModes } = platform
+  onTestFinished(() => void Object.assign(platform, { hasFileModes }))
+  Object.assign(platform, { hasFileModes: false })
+  const path = temporaryDirectory()
+  chmodSync(path, 0o755)
+  expect(findExposure(path)).toBeNull()
+})
+
+test('says what is in the way of a directory, or why it cannot be made', () => {
+  const file = join(temporaryDirectory(), 'file')
+  writeFileSync(file, '')
+  const refused = (exposure: string, code: string) =>
+    expect.objectContaining({ facts: expect.objectContaining({ exposure }), cause: expect.objectContaining({ code }) })
+  expect(() => ensurePrivateDirectory(file)).toThrow(refused('it is not a directory', 'EEXIST'))
+  expect(() => ensurePrivateDirectory(join(file, 'below'))).toThrow(refused('it cannot be made (ENOTDIR)', 'ENOTDIR'))
 })
 
 test('tells that a directory belongs to somebody else', () => {

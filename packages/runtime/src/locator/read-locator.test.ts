@@ -1,8 +1,9 @@
 import { chmodSync, chownSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
+import { platform } from '../platform/index.js'
 import { readLocator } from './read-locator.js'
 
 function writeLocator(text: string = JSON.stringify(sampleLocator()), mode = 0o600): string {
@@ -38,6 +39,22 @@ test('does not follow a symbolic link to a good locator', () => {
     code: 'CUSTODY_LOCATOR_INVALID',
     message: expect.stringContaining('it is a symbolic link'),
   })
+})
+
+test('says why a file cannot be opened', () => {
+  expect(refusalOf(join(temporaryDirectory(), 'x'.repeat(300)))).toMatchObject({
+    code: 'CUSTODY_LOCATOR_INVALID',
+    message: expect.stringContaining('it cannot be opened (ENAMETOOLONG)'),
+  })
+})
+
+test('asks for no owner and no mode where files have none', () => {
+  const { hasFileModes } = platform
+  onTestFinished(() => void Object.assign(platform, { hasFileModes }))
+  Object.assign(platform, { hasFileModes: false })
+  const path = writeLocator(undefined, 0o644)
+  if (process.geteuid?.() === 0) chownSync(path, 65_534, 65_534)
+  expect(readLocator(path)).toEqual(sampleLocator())
 })
 
 test('follows a symbolic link of a parent directory', () => {

@@ -1,4 +1,4 @@
-import { isAbsolute, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { isNamespaceId, type Locator } from '../locator/locator.js'
 import { findExposure } from '../locator/private-directory.js'
 import { putLocator } from '../locator/publication.js'
@@ -20,9 +20,9 @@ export function readBirthplace(env: NodeJS.ProcessEnv): Birthplace | null {
   const value = env[NAMESPACE_VARIABLE] ?? ''
   const colon = value.indexOf(':')
   const [namespace, runDirectory] = [value.slice(0, colon), value.slice(colon + 1)]
-  if (colon < 0 || !isNamespaceId(namespace)) return null
-  // A trailing slash would have a symbolic link followed.
-  if (!isAbsolute(runDirectory) || resolve(runDirectory) !== runDirectory || findExposure(runDirectory) !== null) return null
+  if (!isNamespaceId(namespace)) return null
+  // Only what is absolute is resolved already. A trailing slash would have a symbolic link followed.
+  if (resolve(runDirectory) !== runDirectory || findExposure(runDirectory) !== null) return null
   // What a run leaves for people to look at has no registry any more.
   if (findExposure(registryOf(runDirectory)) !== null) return null
   return { namespace, runDirectory }
