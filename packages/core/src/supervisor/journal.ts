@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { appendText, readText } from '@custody/runtime/internals'
+import { appendLines, isObject, parseJson, readText } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { FileId } from '../tree/file-id.js'
 
@@ -13,14 +13,14 @@ export interface JournalEntry {
 }
 
 export function writeJournal(runDirectory: string, entry: JournalEntry): void {
-  appendText(join(runDirectory, 'journal.jsonl'), `${JSON.stringify(entry)}\n`)
+  appendLines(join(runDirectory, 'journal.jsonl'), [JSON.stringify(entry)])
 }
 
 export function readJournal(runDirectory: string): JournalEntry[] {
   try {
-    const lines = readText(join(runDirectory, 'journal.jsonl')).split('\n')
-    // A last line without its end is from a supervisor that died while it wrote.
-    return lines.slice(0, -1).map((line) => JSON.parse(line) as JournalEntry)
+    const lines = readText(join(runDirectory, 'journal.jsonl')).split('\n').map(parseJson)
+    // Half a line is from a supervisor that died while it wrote, or had no room: what it was starting then it has stopped.
+    return lines.filter(isObject) as unknown as JournalEntry[]
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
