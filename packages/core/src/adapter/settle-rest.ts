@@ -3,6 +3,7 @@ import { CustodyError, clock, Deadline, isSameIdentity } from '@custody/runtime/
 import { isAlive } from '../leaks/wait-for-exits.js'
 import { captureRegistry } from '../locators/capture.js'
 import { isOfRuntime, type NamespaceId } from '../namespace/namespace-id.js'
+import { warnOfBlindness } from '../report/blindness.js'
 import { type FoundLeak, type RunEvent, readEvents, writeEvents } from '../report/events.js'
 import { toldLeak } from '../report/leak-events.js'
 import { notEnded } from '../report/not-ended.js'
@@ -45,7 +46,7 @@ export async function settleRest(
   const swept = await supervisor.sweep(except.filter((mark) => mark !== null))
   // A run in which nothing was started has no use for more than Node.
   const reached = events.length + swept.length + readEvents(run.directory).length > 0 ? await supervisor.means() : null
-  if (reached !== null) events.push({ type: 'level', ...reached })
+  if (reached !== null) events.push({ type: 'level', ...reached }, ...warnOfBlindness())
   events.push(
     ...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command: withoutSecrets(command) }) as const),
   )

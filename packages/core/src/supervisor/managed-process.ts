@@ -152,7 +152,8 @@ export class ManagedProcess implements Leader {
    */
   signal(signal: NodeJS.Signals): boolean {
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') this.#isAskedToStop = true
-    if (this.isUnreaped()) return sendSignal(signal, { kind: 'group', leader: this.identity })
+    if (this.isUnreaped())
+      return sendSignal(signal, { kind: 'group', leader: this.identity, isUnreaped: () => this.isUnreaped() })
     return findHeadGroups(this.find())
       .map((identity) => sendSignal(signal, { kind: 'process', identity }))
       .includes(true)

@@ -91,11 +91,40 @@ test('ends a tree by one polite signal to its group, and kills nobody who obeys'
   const seen = witness()
   expect(await stopTree(options)).toEqual({ signals: ['SIGTERM'], forced: false, left: [] })
   expect(await exited).toEqual({ code: 0, signal: null })
-  const group: SignalTarget = { kind: 'group', leader: leader.identity, held: null }
+  const group: SignalTarget = { kind: 'group', leader: leader.identity, held: null, isUnreaped: expect.any(Function) }
   expect(seen).toEqual([
     { signal: 'SIGTERM', target: group },
     { signal: 'SIGCONT', target: group },
   ])
+})
+
+test.each([
+  ['politely', 'obeying-slowly.js', LONG_MS, { code: 0, signal: null }, ['SIGTERM']],
+  ['by force', 'counting-signals.js', 100, { code: null, signal: 'SIGKILL' }, ['SIGTERM', 'SIGKILL']],
+] as const)(
+  'ends a child that the system does not show, %s, by what its parent knows of it',
+  async (_, program, graceMs, exit, signals) => {
+    const { exited, leader, options, printed } = await startTree(program)
+    await printed(/ready/)
+    const unseen = { ...leader, identity: { ...leader.identity, start: null } }
+    const mark = { ...options.mark, namespace: null, files: [], known: [] }
+    expect(await stopTree({ ...options, graceMs, mark, leader: unseen })).toEqual({
+      signals,
+      forced: signals.length > 1,
+      left: [],
+    })
+    expect(await exited).toEqual(exit)
+  },
+)
+
+test('sends nothing to a child that the system does not show when it has been reaped', async () => {
+  const { exited, leader, options } = await startTree('waiting.js')
+  const unseen = { ...leader, identity: { ...leader.identity, start: null } }
+  expect(process.kill(leader.identity.pid, 'SIGKILL')).toBe(true)
+  await exited
+  const seen = witness()
+  expect(await stopTree({ ...options, leader: unseen })).toEqual({ signals: [], forced: false, left: [] })
+  expect(seen).toEqual([])
 })
 
 test('uses the stop signal that it is given', async () => {
@@ -138,7 +167,7 @@ test.each([
   ['without its environment', 'bare'],
   ['without its output', 'silent'],
 ])('asks a daemon politely that its first process has left behind %s', async (_, how) => {
-  const { exited, leader, options, printed } = await startTree('leaving-a-daemon.js', how, 'obeying-slowly.js')
+  const { exited, options, printed } = await startTree('leaving-a-daemon.js', how, 'obeying-slowly.js')
   const daemon = identityOf(Number((await printed(/left (\d+)/))[1]))
   // Before that it would obey in its own way, and the parent's environment would still be seen.
   if (how !== 'silent') await printed(/ready/)
@@ -146,7 +175,7 @@ test.each([
   const seen = witness()
   expect(await stopTree(options)).toMatchObject({ signals: ['SIGTERM'], forced: false, left: [] })
   expect(isAlive(daemon)).toBe(false)
-  expect(seen).not.toContainEqual(expect.objectContaining({ target: { kind: 'group', leader: leader.identity } }))
+  expect(seen.filter(({ target }) => target.kind === 'group')).toEqual([])
 })
 
 test('leaves the children of a daemon to it, however long that takes', async () => {

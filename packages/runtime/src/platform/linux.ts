@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs'
+import { existsSync, readlinkSync } from 'node:fs'
 import { readText } from '../text-file.js'
 import type { RuntimePlatform } from './index.js'
 
@@ -8,7 +8,9 @@ export const linux: RuntimePlatform = {
   hasUnixSockets: true,
 
   readStart(pid) {
-    return readStartFrom(() => readText(`/proc/${pid}/stat`, 'latin1'))
+    const start = readStartFrom(() => readText(`/proc/${pid}/stat`, 'latin1'))
+    if (start === null && !isListed(pid) && hasNumber(pid)) throw hidden(pid)
+    return start
   },
 
   readOrigin() {
@@ -18,6 +20,28 @@ export const linux: RuntimePlatform = {
       timens: readOrNull(() => readlinkSync('/proc/self/ns/time')),
     }
   },
+}
+
+/** Whether /proc has this process. A zombie is in it. */
+function isListed(pid: number): boolean {
+  return existsSync(`/proc/${pid}`)
+}
+
+/** Tests put spies on it. */
+const kill = process.kill.bind(process)
+
+/** Whether some process has this number, also one that /proc does not show: where it is mounted with `hidepid=2`, or is not there. */
+function hasNumber(pid: number): boolean {
+  try {
+    // Nothing is sent: the kernel only says whether it could be.
+    return kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+function hidden(pid: number): NodeJS.ErrnoException {
+  return Object.assign(new Error(`EPERM: /proc does not show the process ${pid}`), { code: 'EPERM' })
 }
 
 /** The start time in what /proc/<pid>/stat holds. Only the absence of the file is an end: one that may not be read is of somebody. */
