@@ -7,7 +7,8 @@ import { ready, serve } from './daemon.js'
 
 const [, , step] = process.argv
 const directory = process.env.HELD
-const mayGoOn = () => existsSync(join(directory, 'go'))
+const until = Date.now() + 120_000
+const mayGoOn = () => Date.now() > until || existsSync(join(directory, 'go'))
 const say = () => writeFileSync(join(directory, `at-${step}`), '')
 
 async function hold() {
