@@ -58,9 +58,14 @@ export async function settleRest(
       ...published.failures,
       ...late.failures,
       ...swept.filter(({ isAlive }) => isAlive).map(notEnded),
+      ...faultsOf(supervisor),
     ],
     going: helpers.length,
   }
+}
+
+function faultsOf(supervisor: RunSupervisor): CustodyError[] {
+  return supervisor.takeFaults().map((fault) => teardownFailed({ name: 'the run' }, 'settle', fault))
 }
 
 /** What files have noted and nobody has waited for is a leak if it has not exited in its time. */
@@ -108,7 +113,7 @@ export async function settleLast(run: RunHandle, supervisor: RunSupervisor, setu
   writeEvents(run.directory, [...published.events, ...late.events, ...events])
   const ended = ending.length === 0 ? [] : await supervisor.endLeft(setups.namespace, ending, setups.helpers)
   const unended = ended.filter(({ isAlive }) => isAlive).map(notEnded)
-  const all = [...published.failures, ...late.failures, ...failures, ...unended]
+  const all = [...published.failures, ...late.failures, ...failures, ...unended, ...faultsOf(supervisor)]
   return { failures: all, isLingering: late.going.length > 0 || setups.helpers.length > 0 }
 }
 

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { clock, Deadline, readOrNull, readText } from '@custody/runtime/internals'
+import { clock, Deadline, isRpcFailure, readOrNull, readText } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Birthmark } from '../tree/birthmark.js'
 import { launchSupervisor } from './launch-supervisor.js'
@@ -26,6 +26,7 @@ export class RunSupervisor {
   readonly #child: ChildProcess
   readonly #exited: Promise<void>
   readonly #link: Promise<SupervisorLink>
+  readonly #faults: unknown[] = []
   #isEnding = false
   #hasHung = false
   #hasExited = false
@@ -130,15 +131,21 @@ export class RunSupervisor {
     return this.#hasHung && this.#loss === null ? HANGS : null
   }
 
-  /** Null when it cannot answer: it is lost then. */
+  /** What it has failed at since this was asked last: its answers were empty then, and how the run went is told all the same. */
+  takeFaults(): unknown[] {
+    return this.#faults.splice(0)
+  }
+
+  /** Null when it cannot answer: it is lost then, or has failed at it. */
   async #ask<T>(method: string, params: object): Promise<T | null> {
     if (!(await this.#isUp())) return null
     const link = await this.#link
     try {
       return await link.call<T>(method, params, END_MS)
     } catch (error) {
-      if (!isLoss(error)) throw error
-      if (!this.#isEnding) this.#loss ??= `it did not answer "${method}"`
+      if (isRpcFailure(error)) this.#faults.push(error)
+      else if (!isLoss(error)) throw error
+      else if (!this.#isEnding) this.#loss ??= `it did not answer "${method}"`
       return null
     }
   }
