@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import type { Identity } from '@custody/runtime'
-import { runtimePlatform } from '@custody/runtime/internals'
 import { afterAll, describe, expect, test } from 'vitest'
 import { gone, isAlive } from './alive.js'
+import { identify, type Keepers, readKeepers } from './keepers.js'
 import { type Noted, noteProcess, readNoted, until } from './noted.js'
 import { describeRunners, type RunnerName, type RunningSuite, runners, type SuiteResult, shareSuite } from './run-suite.js'
 
@@ -46,9 +45,7 @@ const waits: File = { rest: 'await new Promise(() => {})' }
 const goesOn: File = { rest: `await appears('go')` }
 
 /** What is acted on when everything is up. */
-interface Everything extends RunningSuite {
-  readonly supervisor: Identity
-  readonly sentinel: Identity
+interface Everything extends RunningSuite, Keepers {
   /** The process of the first file. */
   readonly worker: Noted
 }
@@ -89,7 +86,7 @@ function shareKilled(runner: RunnerName, { act, beside = '', files, leadsGroup =
         const { base, directory } = running
         await until(running, () => names.every((name) => existsSync(join(directory, `${name}.up`))))
         const worker = identify(Number(readFileSync(join(directory, `${names[0]}.worker`), 'utf8')))
-        const everything: Everything = { ...running, ...readRun(base), worker }
+        const everything: Everything = { ...running, ...readKeepers(base), worker }
         found = { everything, foreign: identify(foreign.pid as number) }
         // What follows shows nothing without them.
         expect(readNoted(directory).length).toBeGreaterThanOrEqual(names.length * 21)
@@ -231,7 +228,7 @@ describe.each(runners.filter((runner) => runner === 'vitest'))(
       async during(running) {
         const { base, directory, runner: main } = running
         await until(running, () => existsSync(join(directory, 'up')))
-        const { supervisor } = readRun(base)
+        const { supervisor } = readKeepers(base)
         rmSync(base, { recursive: true })
         send('SIGKILL', supervisor)
         main.kill('SIGKILL')
@@ -311,17 +308,4 @@ function signalGroup({ runner }: RunningSuite, signal: NodeJS.Signals): void {
 
 function send(signal: NodeJS.Signals, target: Noted): void {
   if (target.pid > 1 && isAlive(target)) process.kill(target.pid, signal)
-}
-
-function identify(pid: number): Noted {
-  return { pid, start: runtimePlatform.readStart(pid) }
-}
-
-/** The run's own record of who keeps it. */
-function readRun(base: string): Pick<Everything, 'supervisor' | 'sentinel'> {
-  const own = join(base, `custody-${process.getuid?.()}`)
-  const records = readdirSync(own).map((name) => join(own, name, 'run.json'))
-  const record = records.find((path) => existsSync(path)) as string
-  const { sentinel, supervisor } = JSON.parse(readFileSync(record, 'utf8')) as Everything
-  return { sentinel, supervisor }
 }

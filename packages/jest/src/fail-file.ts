@@ -24,12 +24,20 @@ export function failFile(result: TestResult, { config, globalConfig }: Configs, 
     invocations: 1,
     retryReasons: [],
   }
-  const { formatResultsErrors } = messageUtil(config.rootDir)
-  const text = formatResultsErrors([red], config, globalConfig, result.testFilePath) ?? messages.join('\n')
+  const text = asJestPrints([red], { config, globalConfig }, result.testFilePath) ?? messages.join('\n')
   result.testResults.push(red)
   result.numFailingTests++
   result.skipped = false
   result.failureMessage = result.failureMessage ? `${result.failureMessage}\n${text}` : text
+}
+
+/** Null where nothing can be loaded any more, as with no descriptor left: what was found is told all the same. */
+function asJestPrints(results: AssertionResult[], { config, globalConfig }: Configs, path: string): string | null {
+  try {
+    return messageUtil(config.rootDir).formatResultsErrors(results, config, globalConfig, path)
+  } catch {
+    return null
+  }
 }
 
 /** An error that Jest is going to print instead of any result, with what we found. */

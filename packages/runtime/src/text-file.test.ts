@@ -2,7 +2,7 @@ import fs, { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { temporaryDirectory } from '../../../test/runtime/temporary-directory.js'
-import { appendText, readText, writeText } from './text-file.js'
+import { appendLines, readText, writeText } from './text-file.js'
 
 const newPath = () => join(temporaryDirectory(), 'file')
 
@@ -25,11 +25,12 @@ test('reads what has no size', () => {
   expect(readText('/proc/self/stat', 'latin1')).toContain(`${process.pid} (`)
 })
 
-test('appends, and makes no second file where it must be the first', () => {
+test('adds lines below a half one, and makes no second file where it must be the first', () => {
   const path = newPath()
-  appendText(path, 'a')
-  appendText(path, 'b')
-  expect(readText(path)).toBe('ab')
+  writeText(path, 'half a li')
+  appendLines(path, ['a', 'b'])
+  appendLines(path, ['c'])
+  expect(readText(path).split('\n').filter(Boolean)).toEqual(['half a li', 'a', 'b', 'c'])
   expect(() => writeText(path, '', { flag: 'wx' })).toThrow('EEXIST')
   expect(() => readText(`${path}-not-there`)).toThrow('ENOENT')
 })

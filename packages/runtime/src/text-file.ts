@@ -40,7 +40,11 @@ export function writeText(path: string, text: string, { flag = 'w', mode = 0o600
   }
 }
 
-/** @throws the system's error */
-export function appendText(path: string, text: string): void {
-  writeText(path, text, { flag: 'a' })
+/**
+ * Adds lines to a file of lines. They begin on a line of their own: whoever wrote last may have died within one, or found the disk full.
+ * Readers leave out what is empty or half of one.
+ * @throws the system's error
+ */
+export function appendLines(path: string, lines: readonly string[]): void {
+  writeText(path, `\n${lines.join('\n')}\n`, { flag: 'a' })
 }

@@ -19,7 +19,7 @@ test('a runner with all hooks is known', () => {
 test('a runner without one gets a line at the end of the run that names it, and what becomes of it', async () => {
   const run = newRun(false)
   await checkHooks({ onTaskUpdate: false, onAfterRunTask: true }, run)
-  const [line = ''] = readFileSync(join(run.directory, 'events.jsonl'), 'utf8').split('\n')
+  const [line = ''] = readFileSync(join(run.directory, 'events.jsonl'), 'utf8').split('\n').filter(Boolean)
   expect(JSON.parse(line).text).toMatch(
     /^Could not hook into this Vitest as into others: it does not use onTaskUpdate .* at their files\.$/,
   )

@@ -1,8 +1,8 @@
-# Becomes the program of its arguments, in a sandbox that knows no pidfd, as old ones do.
-import ctypes, os, struct, sys
+# Becomes the program of its arguments, in a sandbox that knows no pidfd, as old ones do. With REFUSED=EPERM it forbids them.
+import ctypes, errno, os, struct, sys
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
-ALLOW, ENOSYS = 0x7FFF0000, 0x00050000 | 38
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | getattr(errno, os.environ.get("REFUSED", "ENOSYS"))
 LOAD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 PIDFD_SEND_SIGNAL, PIDFD_OPEN = 424, 434
 
@@ -11,7 +11,7 @@ program = [
     (JUMP_IF_EQUAL, 2, 0, PIDFD_OPEN),
     (JUMP_IF_EQUAL, 1, 0, PIDFD_SEND_SIGNAL),
     (RETURN, 0, 0, ALLOW),
-    (RETURN, 0, 0, ENOSYS),
+    (RETURN, 0, 0, REFUSE),
 ]
 code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in program))
 

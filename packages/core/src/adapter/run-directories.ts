@@ -1,7 +1,13 @@
 import { readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { baseDirectory, ensurePrivateDirectory, runtimePlatform, temporaryBaseDirectory } from '@custody/runtime/internals'
+import {
+  baseDirectory,
+  CustodyError,
+  ensurePrivateDirectory,
+  runtimePlatform,
+  temporaryBaseDirectory,
+} from '@custody/runtime/internals'
 import { dir as makeDirectory } from 'tmp-promise'
 import { readEvents } from '../report/events.js'
 import type { RunHandle } from '../scope/run-handle.js'
@@ -38,6 +44,34 @@ function shortBaseDirectory(): string {
 
 async function newDirectory(base: string): Promise<string> {
   ensurePrivateDirectory(base)
-  const { path } = await makeDirectory({ tmpdir: realpathSync.native(base), template: 'XXXXXX', mode: 0o700, keep: true })
-  return path
+  try {
+    const { path } = await makeDirectory({ tmpdir: realpathSync.native(base), template: 'XXXXXX', mode: 0o700, keep: true })
+    return path
+  } catch (cause) {
+    throw notWritable(base, cause)
+  }
+}
+
+/**
+ * Begins a run in its directories, and removes them when that fails.
+ * @throws CUSTODY_UNSAFE_DIRECTORY when they cannot be written to
+ */
+export function beginIn<T>({ directory, storage }: Pick<RunHandle, 'directory' | 'storage'>, begin: () => T): T {
+  try {
+    return begin()
+  } catch (cause) {
+    for (const path of [storage, directory]) rmSync(path, { recursive: true, force: true })
+    throw notWritable(directory, cause)
+  }
+}
+
+/** What the system says of a directory, for people; any other fault is as it is. */
+function notWritable(path: string, cause: unknown): unknown {
+  const { code, errno } = cause as NodeJS.ErrnoException
+  if (errno === undefined) return cause
+  return new CustodyError('CUSTODY_UNSAFE_DIRECTORY', `Could not use the directory ${path}: it cannot be written to (${code}).`, {
+    hint: 'make room on its disk, or have TMPDIR lead to a directory of your own that can be written to.',
+    facts: { path, code },
+    cause,
+  })
 }

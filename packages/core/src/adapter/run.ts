@@ -17,7 +17,7 @@ import { EagerRuntimes } from './eager-runtimes.js'
 import { GlobalSetups } from './global-setups.js'
 import { LogStreams } from './log-streams.js'
 import { readOptions } from './read-options.js'
-import { makeRunDirectories, pathsToRemove } from './run-directories.js'
+import { beginIn, makeRunDirectories, pathsToRemove } from './run-directories.js'
 import { type RunEnd, RunReport } from './run-report.js'
 import { settleBaseline } from './settle-baseline.js'
 import { settleLast, settleRest } from './settle-rest.js'
@@ -61,8 +61,8 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   tellThreadsOfDebugger()
   const baseline = readBaseline(root)
   const mostLevel = readMostLevel(process.env['CUSTODY_LEVEL'])
-  const { directory, storage } = await makeRunDirectories()
-  mkdirSync(`${directory}/registry`, { mode: 0o700 })
+  const directories = await makeRunDirectories()
+  const { directory, storage } = directories
   const outer = process.env[NAMESPACE_VARIABLE]?.split(':')[0] || null
   const runner = ownIdentity()
   const handle: RunHandle = {
@@ -79,11 +79,14 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     options: resolved,
     hasBaseline: baseline !== null,
   }
-  if (baseline !== null) shareBaseline(directory, baseline)
-  const supervisor = RunSupervisor.start(directory, {
-    ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, group: null, storage, root, mostLevel },
-    ...{ allow: resolved.allow, commonHelpers: resolved.commonHelpers, isSwept: resolved.leaks !== 'off' },
-    created: new Date().toISOString(),
+  const supervisor = beginIn(directories, () => {
+    mkdirSync(`${directory}/registry`, { mode: 0o700 })
+    if (baseline !== null) shareBaseline(directory, baseline)
+    return RunSupervisor.start(directory, {
+      ...{ version: 1, id: handle.id, runner, supervisor: null, sentinel: null, group: null, storage, root, mostLevel },
+      ...{ allow: resolved.allow, commonHelpers: resolved.commonHelpers, isSwept: resolved.leaks !== 'off' },
+      created: new Date().toISOString(),
+    })
   })
   // Nobody waits for it: what it finds is told at the end.
   const deadRuns = sweepDeadRuns(dirname(directory), root)
@@ -136,7 +139,8 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
         setups.close()
         if (isLingering) await supervisor.linger(pathsToRemove(handle))
         else {
-          await supervisor.end()
+          const problem = await supervisor.end()
+          if (problem !== null) process.stderr.write(`custody  warning: the supervisor had to be ended: ${problem}.\n`)
           for (const path of pathsToRemove(handle)) removeDirectory(path)
         }
         streams.end()

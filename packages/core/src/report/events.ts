@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { appendText, isObject, parseJson, readText } from '@custody/runtime/internals'
+import { appendLines, isObject, parseJson, readText } from '@custody/runtime/internals'
 import type { JudgedFile } from '../leaks/baseline.js'
 import type { LeakSignature } from '../leaks/signature.js'
 import type { NamespaceId } from '../namespace/namespace-id.js'
@@ -101,8 +101,10 @@ export function isForReport(event: RunEvent): event is ReportEvent {
 
 export function writeEvents(runDirectory: string, events: readonly RunEvent[]): void {
   if (events.length === 0) return
-  const lines = events.map((event) => `${JSON.stringify(event)}\n`).join('')
-  appendText(join(runDirectory, 'events.jsonl'), lines)
+  appendLines(
+    join(runDirectory, 'events.jsonl'),
+    events.map((event) => JSON.stringify(event)),
+  )
 }
 
 /** All events so far. */
@@ -116,7 +118,7 @@ export function readEvents(runDirectory: string): RunEvent[] {
   }
   return text.split('\n').flatMap((line) => {
     const event = parseJson(line)
-    // A worker that was killed while it wrote leaves half a line, and the next one writes on behind it.
+    // A worker that was killed while it wrote leaves half a line.
     return isObject(event) ? [event as unknown as RunEvent] : []
   })
 }

@@ -7,6 +7,7 @@ import type { RunHandle } from './run-handle.js'
 import type { Scope, Settlement } from './scope.js'
 import { END_LEFT_MS } from './settle-leaks.js'
 import { type Captured, settle } from './teardown.js'
+import { teardownFailed } from './teardown-failed.js'
 import { timeLimits } from './time-limits.js'
 
 /** What a teardown may take beyond the limits of its steps, in milliseconds: it waits for starts that it cuts short as well. */
@@ -51,10 +52,14 @@ export function longestMs({ run, siblings, uses }: Timed): number {
 
 function giveUp(scope: Scope, limitMs: number): Settlement {
   const failures = [...scope.faults, neverSettled(scope, limitMs)]
-  writeEvents(
-    scope.run.directory,
-    failures.map((failure) => failureEvent(failure, scope)),
-  )
+  try {
+    writeEvents(
+      scope.run.directory,
+      failures.map((failure) => failureEvent(failure, scope)),
+    )
+  } catch (fault) {
+    failures.push(teardownFailed(scope, 'note what came of', fault))
+  }
   return { receipts: [], failures, late: [] }
 }
 

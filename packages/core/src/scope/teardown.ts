@@ -109,7 +109,12 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   books.failures = [...books.failures, ...own, ...late.map(({ error, of }) => ({ of, event: failureEvent(error, of) }))]
   // Only then it is sure what came of a test that was tried again.
   if (kind === 'file') events.push(...books.failures.map(({ event }) => event))
-  writeEvents(scope.run.directory, events)
+  try {
+    writeEvents(scope.run.directory, events)
+  } catch (fault) {
+    // Their test says them all the same; only the report does not have them.
+    all.push(teardownFailed(scope, 'note what came of', fault))
+  }
   const receipts = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
   return { receipts: [...siblings.flatMap((sibling) => sibling.receipts), ...receipts], failures: all, late }
 }

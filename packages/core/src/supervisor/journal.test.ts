@@ -32,11 +32,13 @@ test('is for the eyes of its user only', () => {
   expect(statSync(join(directory, 'journal.jsonl')).mode & 0o777).toBe(0o600)
 })
 
-test('leaves out a last line that was not written to its end', () => {
+test('leaves out a line that was not written to its end, and nothing beside it', () => {
   const directory = temporaryDirectory()
   writeJournal(directory, entry('a'))
   appendFileSync(join(directory, 'journal.jsonl'), JSON.stringify(entry('b')).slice(0, -1))
   expect(readJournal(directory)).toEqual([entry('a')])
+  writeJournal(directory, entry('c'))
+  expect(readJournal(directory)).toEqual([entry('a'), entry('c')])
 })
 
 test('tells of what was started after an entry that was cut, as on a full disk', () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { appendText, isObject, parseJson, readText } from '@custody/runtime/internals'
+import { appendLines, isObject, parseJson, readText } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { FileId } from '../tree/file-id.js'
 
@@ -16,13 +16,15 @@ export interface JournalEntry {
 }
 
 export function writeJournal(runDirectory: string, entry: JournalEntry): void {
-  // A disk that was full may have cut the entry before: this one begins a line of its own.
-  appendText(join(runDirectory, 'journal.jsonl'), `\n${JSON.stringify(entry)}\n`)
+  appendLines(join(runDirectory, 'journal.jsonl'), [JSON.stringify(entry)])
 }
 
 /** Notes that of these nothing is left. */
 export function writeEnded(runDirectory: string, ids: readonly NamespaceId[]): void {
-  appendText(join(runDirectory, 'journal.jsonl'), ids.map((ended) => `${JSON.stringify({ ended })}\n`).join(''))
+  appendLines(
+    join(runDirectory, 'journal.jsonl'),
+    ids.map((ended) => JSON.stringify({ ended })),
+  )
 }
 
 /** What was started, and has not been noted to have ended. */

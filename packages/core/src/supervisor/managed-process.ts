@@ -154,7 +154,8 @@ export class ManagedProcess implements Leader {
    */
   signal(signal: NodeJS.Signals): boolean {
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') this.#isAskedToStop = true
-    if (this.isUnreaped()) return sendSignal(signal, { kind: 'group', leader: this.identity })
+    const isUnreaped = () => this.isUnreaped()
+    if (isUnreaped()) return sendSignal(signal, { kind: 'group', leader: this.identity, isUnreaped })
     const proofs = new Map<number, Proof>()
     const found = findBornHere(this.mark, [], { onFound: ({ pid }, proof) => proofs.set(pid, proof) })
     return findHeadGroups(found)

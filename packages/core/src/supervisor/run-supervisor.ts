@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { clock, Deadline } from '@custody/runtime/internals'
+import { clock, Deadline, isRpcFailure, readOrNull, readText } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Birthmark } from '../tree/birthmark.js'
 import { signalChild } from '../tree/send-signal.js'
@@ -15,6 +16,7 @@ import { sweepRun } from './sweep.js'
 const PING_MS = 1_000
 /** So many questions in a row without an answer mean that it hangs. */
 const MAX_MISSED = 10
+const HANGS = `it did not answer for ${(MAX_MISSED * PING_MS) / 1_000} s`
 /** How long the end of a run may take, in milliseconds: each runtime has its own grace. */
 const END_MS = 120_000
 
@@ -25,8 +27,10 @@ export class RunSupervisor {
   readonly #child: ChildProcess
   readonly #exited: Promise<void>
   readonly #link: Promise<SupervisorLink>
+  readonly #faults: unknown[] = []
   #isEnding = false
   #hasHung = false
+  #hasExited = false
   #loss: string | null = null
 
   private constructor(runDirectory: string, run: RunRecord) {
@@ -36,11 +40,15 @@ export class RunSupervisor {
     this.#exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
         // That its connection ended may be known before, and says less.
-        if (!this.#isEnding && !this.#hasHung) this.#loss = `it was ended by ${signal ?? `exit code ${code}`}`
+        if (!this.#isEnding && !this.#hasHung) {
+          this.#loss = `it was ended by ${signal ?? `exit code ${code}${lastErrorIn(runDirectory)}`}`
+        }
+        this.#hasExited = true
         resolve()
       })
       this.#child.once('error', ({ message }) => {
         this.#loss ??= message
+        this.#hasExited = true
         resolve()
       })
     })
@@ -107,8 +115,11 @@ export class RunSupervisor {
     return this.#ask<Reached>('means', {})
   }
 
-  /** Has it end everything, and waits for its exit. */
-  async end(): Promise<void> {
+  /**
+   * Has it end everything, and waits for its exit.
+   * @returns why it had to be ended itself, or null
+   */
+  async end(): Promise<string | null> {
     const isUp = await this.#isUp()
     this.#isEnding = true
     this.#child.ref()
@@ -118,17 +129,24 @@ export class RunSupervisor {
     // One that does not end hangs, or was never there: its sentinel cleans up after it.
     if (!hasEnded) signalChild('SIGKILL', this.#child)
     await this.#exited
+    return this.#hasHung && this.#loss === null ? HANGS : null
   }
 
-  /** Null when it cannot answer: it is lost then. */
+  /** What it has failed at since this was asked last: its answers were empty then, and how the run went is told all the same. */
+  takeFaults(): unknown[] {
+    return this.#faults.splice(0)
+  }
+
+  /** Null when it cannot answer: it is lost then, or has failed at it. */
   async #ask<T>(method: string, params: object): Promise<T | null> {
     if (!(await this.#isUp())) return null
     const link = await this.#link
     try {
       return await link.call<T>(method, params, END_MS)
     } catch (error) {
-      if (!isLoss(error)) throw error
-      if (!this.#isEnding) this.#loss ??= `it did not answer "${method}"`
+      if (isRpcFailure(error)) this.#faults.push(error)
+      else if (!isLoss(error)) throw error
+      else if (!this.#isEnding) this.#loss ??= `it did not answer "${method}"`
       return null
     }
   }
@@ -141,12 +159,12 @@ export class RunSupervisor {
     return Promise.race([connected, this.#exited.then(() => false)])
   }
 
-  /** A supervisor that hangs is as good as none: it is ended, and what it had started is swept. */
+  /** A supervisor that hangs is as good as none: it is ended, and what it had started is swept. Also while the run ends. */
   async #beat(link: SupervisorLink): Promise<void> {
     void link.ended.then(() => {
       if (!this.#isEnding) this.#loss ??= 'its connection ended'
     })
-    for (let missed = 0; !this.#isEnding && this.#loss === null; ) {
+    for (let missed = 0; !this.#hasExited && this.#loss === null; ) {
       const sentAt = Deadline.after(PING_MS)
       const isAnswered = await link.call('ping', {}, PING_MS).then(
         () => true,
@@ -157,11 +175,18 @@ export class RunSupervisor {
       missed = isAnswered || wasPaused ? 0 : missed + 1
       if (missed === MAX_MISSED) {
         this.#hasHung = true
-        this.#loss ??= `it did not answer for ${(MAX_MISSED * PING_MS) / 1_000} s`
+        if (!this.#isEnding) this.#loss ??= HANGS
         signalChild('SIGKILL', this.#child)
       }
       // The run does not go on for this.
       await new Promise<void>((resolve) => clock.setTimeout(resolve, sentAt.leftMs).unref())
     }
   }
+}
+
+/** What it said last of what went wrong, in parentheses: its log is removed with the run. */
+function lastErrorIn(runDirectory: string): string {
+  const log = readOrNull(() => readText(join(runDirectory, 'supervisor.log'))) ?? ''
+  const error = log.split('\n').findLast((line) => /^\w*Error\b.*: /.test(line))
+  return error === undefined ? '' : ` (${error})`
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform, seeStart } from '@custody/runtime/internals'
@@ -16,31 +16,43 @@ export interface Sentinel {
 }
 
 /**
- * Posts the sentinel of a run. POSIX only: null on Windows, where the job of the supervisor ends its children with it.
+ * Posts the sentinel of a run. POSIX only: null on Windows, where the job of the supervisor ends its children with it. Null also where the
+ * machine has no room for one more process: then the next run cleans up.
  * @param program the supervisor's own file, which also knows how to sweep
  * @param run what it takes along: the run's directory may be removed before it is needed
  */
 export function postSentinel(program: string, runDirectory: string, run: RunRecord): Sentinel | null {
   if (!runtimePlatform.hasFileModes) return null
-  const shell = spawn('/bin/sh', ['-c', script, ...commandOf(program), 'sweep', runDirectory, JSON.stringify(run)], {
-    cwd: '/',
-    env: {},
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
+  let shell: ChildProcess
+  try {
+    shell = startShell(program, runDirectory, run)
+  } catch (error) {
+    console.error(error)
+    return null
+  }
+  shell.on('error', (error) => console.error(error))
+  const { pid } = shell
+  if (pid === undefined) return null
   noteChild(shell)
   const pipe = shell.stdin as Writable & { unref?: () => void }
   // It may have been killed: then nobody listens, and nothing depends on it.
   pipe.on('error', () => {})
-  shell.on('error', () => {})
   shell.unref()
   pipe.unref?.()
-  const pid = shell.pid ?? 0
   const { boot, pidns, timens } = ownIdentity()
   return {
     identity: { pid, start: seeStart(pid), boot, pidns, timens },
     dismiss: () => void pipe.write('done\n'),
   }
+}
+
+function startShell(program: string, runDirectory: string, run: RunRecord): ChildProcess {
+  return spawn('/bin/sh', ['-c', script, ...commandOf(program), 'sweep', runDirectory, JSON.stringify(run)], {
+    cwd: '/',
+    env: {},
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
 }
 
 /** What runs a program in the engine that this process runs in. A shell knows nothing of Deno's permissions. */

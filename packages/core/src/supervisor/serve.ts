@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import {
-  appendText,
+  appendLines,
   chooseEndpoint,
   hasCode,
   hasEnded,
@@ -109,7 +109,11 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
     async (method, params, peer) => {
       const answer = Object.hasOwn(answers, method) ? answers[method] : undefined
       if (answer === undefined) throw METHOD_NOT_FOUND
-      return answer(isObject(params) ? params : {}, peer)
+      try {
+        return await answer(isObject(params) ? params : {}, peer)
+      } catch (error) {
+        throw error instanceof Error ? asFault(error) : error
+      }
     },
     SUPERVISOR_LINE_BYTES,
   )
@@ -147,13 +151,20 @@ function withoutSecrets({ details: _details, token: _token, ...locator }: Locato
 
 /** What was ended when nobody was left to be told: the next run tells it. */
 function recordEnded(runDirectory: string, ended: readonly (Ended | Swept)[]): void {
-  const lines = ended.map((each) => `${JSON.stringify(each)}\n`).join('')
   try {
-    appendText(join(runDirectory, 'ended.jsonl'), lines)
+    appendLines(
+      join(runDirectory, 'ended.jsonl'),
+      ended.map((each) => JSON.stringify(each)),
+    )
   } catch (error) {
     // Somebody has removed the run's directory: then there is no next run to be told.
     if (!hasCode(error, 'ENOENT')) throw error
   }
+}
+
+/** Its clients are the run's own, and a person reads it. */
+function asFault({ message }: Error): RpcError {
+  return { code: -32_603, message: `the supervisor has failed: ${message}` }
 }
 
 function asSpawnError(error: unknown): never {

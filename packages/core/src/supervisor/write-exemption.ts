@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { appendText } from '@custody/runtime/internals'
+import { appendLines } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Allowance } from '../options/options.js'
 
@@ -16,6 +16,5 @@ export const EXEMPTIONS_FILE = 'exempt.jsonl'
 
 /** Written down by whoever has heard of it: who ends the run may be anybody, and have nobody left to ask. */
 export function writeExemption(runDirectory: string, exemption: Exemption): void {
-  // A worker that was killed while it wrote leaves half a line: this one must not be the rest of it.
-  appendText(join(runDirectory, EXEMPTIONS_FILE), `\n${JSON.stringify(exemption)}\n`)
+  appendLines(join(runDirectory, EXEMPTIONS_FILE), [JSON.stringify(exemption)])
 }

@@ -38,6 +38,14 @@ test('adds who is new, and says whether anybody was', async () => {
   expect(table.byPid.has(pid)).toBe(true)
 })
 
+test('tells who asks that it could not be read', async () => {
+  const list = vi.spyOn(platform, 'listProcesses').mockImplementation(() => {
+    throw new Error('EMFILE')
+  })
+  onTestFinished(() => list.mockRestore())
+  await expect(nextProcessTable(false)).rejects.toThrow('EMFILE')
+})
+
 test('is one for all who ask in the same turn, and another for who asks later', async () => {
   const [first, second] = [nextProcessTable(false), nextProcessTable(false)]
   expect(second).toBe(first)

@@ -53,10 +53,15 @@ const next: { [kind in 'full' | 'quick']?: Promise<ProcessTable> } = {}
 /** A table of a moment after this call, and never one of before: whoever asks in the same turn of the event loop gets the same. */
 export function nextProcessTable(isQuick: boolean): Promise<ProcessTable> {
   const kind = isQuick ? 'quick' : 'full'
-  next[kind] ??= new Promise((resolve) => {
+  next[kind] ??= new Promise((resolve, reject) => {
     clock.setImmediate(() => {
       delete next[kind]
-      resolve(new ProcessTable(isQuick))
+      try {
+        resolve(new ProcessTable(isQuick))
+      } catch (error) {
+        // As where no descriptor is left to read with.
+        reject(error)
+      }
     })
   })
   return next[kind]

@@ -8,6 +8,7 @@ import { findBornHere } from './find-born-here.js'
 import { findHeadGroups } from './find-heads.js'
 import { isYoungerThanThis, nextProcessTable } from './process-table.js'
 import { type SignalTarget, sendSignal } from './send-signal.js'
+import { stopUnseen } from './stop-unseen.js'
 
 /** The first process of a tree, for its parent: while it has not been reaped its group's number is nobody else's. */
 export interface Leader {
@@ -69,7 +70,9 @@ export async function stopTree(options: StopOptions): Promise<Stopped> {
   }
 }
 
-async function stop({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopOptions, events: ExitEvents): Promise<Stopped> {
+async function stop(options: StopOptions, events: ExitEvents): Promise<Stopped> {
+  const { graceMs, leader, mark, obeyBy, spared, stopSignal } = options
+  if (leader !== null && leader.identity.start === null) return stopUnseen(leader, options, FORCE_MS)
   const signals: NodeJS.Signals[] = []
   let known: readonly Identity[] = mark.known
   const proofs = new Map<string, Proof>()
@@ -125,7 +128,9 @@ async function stop({ graceMs, leader, mark, obeyBy, spared, stopSignal }: StopO
     for (const identity of found) note('SIGKILL', sendSignal('SIGKILL', asProcess(identity)))
     if (found.length > 0) await areGone(() => found, inMs(100), events)
   }
-  return { signals, forced: signals.includes('SIGKILL'), left: await find() }
+  await find()
+  // Also who was seen once, and is hidden now.
+  return { signals, forced: signals.includes('SIGKILL'), left: known.filter((identity) => hasEnded(identity) !== true) }
 }
 
 function keyOf({ pid, start }: Identity): string {
@@ -136,7 +141,9 @@ function keyOf({ pid, start }: Identity): string {
 function groupOf(leader: Leader): SignalTarget[] {
   const { held, identity } = leader
   const isGroupHeld = held !== null && currentNative()?.mechanisms.has('group signal') === true
-  return isGroupHeld || leader.isUnreaped() ? [{ kind: 'group', leader: identity, held }] : []
+  return isGroupHeld || leader.isUnreaped()
+    ? [{ kind: 'group', leader: identity, held, isUnreaped: () => leader.isUnreaped() }]
+    : []
 }
 
 function inMs(ms: number): () => Deadline {

@@ -27,7 +27,7 @@ export type Act =
       readonly signal: NodeJS.Signals
       readonly to: 'process' | 'group'
       readonly pid: number
-      /** The kernel's start time; null where the parent itself ends its child by the handle. */
+      /** The kernel's start time; null for a child of whoever acts that is not asked for it, or that the system hides. */
       readonly start: string | null
       readonly proof: Proof
     }

@@ -1,5 +1,6 @@
 import type { Identity } from '../identity.js'
 import { darwin } from './darwin.js'
+import { isHidden } from './is-hidden.js'
 import { linux } from './linux.js'
 import { system } from './system.js'
 import { windows } from './windows.js'
@@ -28,6 +29,16 @@ let own: Identity | undefined
 
 /** The identity of this process. */
 export function ownIdentity(): Identity {
-  own ??= { pid: process.pid, start: platform.readStart(process.pid), ...platform.readOrigin() }
+  own ??= { pid: process.pid, start: readOwnStart(), ...platform.readOrigin() }
   return own
+}
+
+/** Null where the system shows no process, not even this one. */
+function readOwnStart(): string | null {
+  try {
+    return platform.readStart(process.pid)
+  } catch (error) {
+    if (isHidden(error)) return null
+    throw error
+  }
 }

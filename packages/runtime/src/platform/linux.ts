@@ -1,4 +1,5 @@
-import { readlinkSync } from 'node:fs'
+import { existsSync, readlinkSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { readText } from '../text-file.js'
 import type { RuntimePlatform } from './index.js'
 
@@ -8,7 +9,9 @@ export const linux: RuntimePlatform = {
   hasUnixSockets: true,
 
   readStart(pid) {
-    return readStartFrom(() => readText(`/proc/${pid}/stat`, 'latin1'))
+    const start = readStartFrom(() => readText(`/proc/${pid}/stat`, 'latin1'))
+    if (start === null && pid > 0 && !isListed(pid) && hasNumber(pid)) throw hidden(pid)
+    return start
   },
 
   readOrigin() {
@@ -18,6 +21,30 @@ export const linux: RuntimePlatform = {
       timens: readOrNull(() => readlinkSync('/proc/self/ns/time')),
     }
   },
+}
+
+/** Whether /proc has this process. A zombie is in it. */
+function isListed(pid: number): boolean {
+  return existsSync(`/proc/${pid}`)
+}
+
+/**
+ * Whether some process has this number, also one that /proc does not show: where it is mounted with `hidepid=2`, or is not there. It proves
+ * nothing of who that is; only an end must not be claimed then.
+ */
+function hasNumber(pid: number): boolean {
+  try {
+    getPriority(pid)
+    return true
+  } catch (error) {
+    // What is no number of a process is Node's own error; the system's is inside of another.
+    const { info } = error as { info?: { code?: string } }
+    return info !== undefined && info.code !== 'ESRCH'
+  }
+}
+
+function hidden(pid: number): NodeJS.ErrnoException {
+  return Object.assign(new Error(`EPERM: /proc does not show the process ${pid}`), { code: 'EPERM' })
 }
 
 /** The start time in what /proc/<pid>/stat holds. Only the absence of the file is an end: one that may not be read is of somebody. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Statement } from '../client/connect-runtime.js'
 import { clock } from '../clock.js'
 import { Deadline } from '../deadline.js'
+import { CustodyError } from '../errors.js'
 import type { Locator } from '../locator/locator.js'
 import { canonicalPath, type Publication, publishLocator } from '../locator/publication.js'
 import { ownIdentity } from '../platform/index.js'
@@ -118,7 +119,9 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
 
   async function publish(): Promise<void> {
     try {
-      await listen(protocol.server, locator.endpoint.slice(locator.endpoint.indexOf(':') + 1))
+      await listen(protocol.server, locator.endpoint.slice(locator.endpoint.indexOf(':') + 1)).catch((cause) => {
+        throw notListening(path, locator.endpoint, cause)
+      })
       // First where its test looks, then where the world looks: whoever can reach it is able to account for it.
       if (registryEntry !== null) registerLocator(registryEntry, { ...locator, path })
       publication = await publishLocator(path, locator, isReplaceable)
@@ -191,4 +194,13 @@ export async function serveRuntime(options: ServeRuntimeOptions): Promise<Served
     if (exit) clock.setImmediate(() => process.exit(code || process.exitCode))
     else for (const signal of signals || []) process.off(signal, stopBySignal)
   }
+}
+
+function notListening(path: string, endpoint: string, cause: unknown): CustodyError {
+  const reason = `its socket cannot be made (${(cause as NodeJS.ErrnoException).code})`
+  return new CustodyError('CUSTODY_PUBLICATION_FAILED', `Could not publish the locator ${path}: ${reason}.`, {
+    hint: 'make the directory of the socket writable, with room on its disk.',
+    facts: { path, reason, endpoint },
+    cause,
+  })
 }
