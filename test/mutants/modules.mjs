@@ -16,7 +16,7 @@ export const modules = {
     file: `${core}/provenance/own-processes.ts`,
     tests: [`${core}/provenance/own-processes.test.ts`, `${core}/provenance/prove.test.ts`],
   },
-  retire: { file: `${core}/retire/retire.ts`, tests: [`${core}/scope/scope.test.ts`] },
+  retire: { file: `${core}/retire/retire.ts`, tests: [`${core}/retire/retire.test.ts`] },
   'observe-exit': { file: `${core}/retire/observe-exit.ts`, tests: [`${core}/retire/observe-exit.test.ts`] },
   'send-signal': {
     file: `${core}/tree/send-signal.ts`,
