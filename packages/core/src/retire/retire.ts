@@ -73,7 +73,7 @@ export async function retire(
       ...{ act: 'shutdown request', locator: evidence.path, instance: runtime.instance, proof: runtime.reason },
       ...{ pid: evidence.identity?.pid ?? null, start: evidence.identity?.start ?? null },
     })
-    const answer = requestShutdown(session, name, { expect, ...(Number.isFinite(graceMs) && { graceMs }) }, deadline)
+    const answer = requestShutdown(session, name, { expect, graceMs }, deadline)
     session.onNotification = (method) => {
       if (method !== 'draining' && method !== 'drained') return
       // One chunk may bring the answer and this: the answer, which was sent first, is noted first.
