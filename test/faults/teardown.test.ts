@@ -10,8 +10,8 @@ describeRunners('at its teardown, a daemon that', (runner) => {
       stopped: `
         test('is stopped before', async () => { const pid = await leave('obeying'); note('before', pid); process.kill(pid, 'SIGSTOP') })
         test('is stopped in its drain', async () => note('inDrain', await leave('stopping-itself-in-its-drain')))
-        test('comes after them', () => {})`,
-      left: `
+        test('comes after them', () => {})
+        // A leak of the same file, which is ended with it.
         test('leaves its connections to a child', async () => note('left', await leave('leaving-its-connections-to-a-child')))`,
     },
   }))

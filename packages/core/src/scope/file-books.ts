@@ -33,6 +33,11 @@ export class FileBooks {
     this.#judged.push(identity)
   }
 
+  /** All that was judged in this file. */
+  get judged(): readonly Identity[] {
+    return this.#judged
+  }
+
   isJudged({ pid, start }: Identity): boolean {
     return this.#judged.some((each) => each.pid === pid && each.start === start)
   }

@@ -1,5 +1,5 @@
 import type { Identity } from '@custody/runtime'
-import { type CustodyError, Deadline, ownIdentity } from '@custody/runtime/internals'
+import { type CustodyError, Deadline, hasEnded, ownIdentity } from '@custody/runtime/internals'
 import { isKnown } from '../leaks/baseline.js'
 import { familyOf, findLeft, type Left } from '../leaks/find-left.js'
 import { type Allowed, reasonToAllow } from '../leaks/reason-to-allow.js'
@@ -167,7 +167,10 @@ async function endLeft(scope: Scope, { allowed, helpers, leaked, pending }: Judg
   const declared = leaked.flatMap(allowedBelow)
   if (declared.length > 0) writeExemption(scope.run.directory, { type: 'processes', known: declared })
   const link = await scope.lease()
-  const params = { scope: scope.id, known: leaked.flatMap(({ left }) => familyOf(left)), spared: [...others, ...declared] }
+  // Also a runtime that did not prove itself, or would not leave: it is the run's to end.
+  const judged = scope.books.judged.filter((identity) => hasEnded(identity) !== true)
+  const spared = [...others, ...declared, ...judged]
+  const params = { scope: scope.id, known: leaked.flatMap(({ left }) => familyOf(left)), spared }
   return link.call<Swept[]>('endLeft', params, END_LEFT_MS)
 }
 
