@@ -2,11 +2,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isCustodyError, ownIdentity } from '@custody/runtime/internals'
 import { newBirth } from '../../packages/core/src/namespace/birth-state.js'
-import { newFileId, newRunId } from '../../packages/core/src/namespace/namespace-id.js'
+import { newFileId } from '../../packages/core/src/namespace/namespace-id.js'
 import { parseOptions } from '../../packages/core/src/options/parse-options.js'
 import { retireNow } from '../../packages/core/src/scope/inspect.js'
 import type { RunHandle } from '../../packages/core/src/scope/run-handle.js'
 import { Scope } from '../../packages/core/src/scope/scope.js'
+import { sampleRun } from '../runtime/sample-run.js'
 import { optionsOf } from './options.js'
 import type { Outcome, Row, Scene } from './row.js'
 import { Stage } from './stage.js'
@@ -78,19 +79,7 @@ function messageOf(error: unknown): string {
 }
 
 function newRun(directory: string, row: Row): RunHandle {
-  return {
-    id: newRunId(null),
-    directory,
-    storage: directory,
-    root: '/',
-    projectRoot: '/',
-    project: '',
-    projectName: '',
-    slot: '0',
-    mostLevel: 0,
-    // As old as this process, and the parent of none: otherwise whoever this process starts would be a worker.
-    runner: { ...ownIdentity(), pid: 2 ** 22 + 1 },
-    options: parseOptions(optionsOf([row])),
-    hasBaseline: false,
-  }
+  // As old as this process, and the parent of none: otherwise whoever this process starts would be a worker.
+  const runner = { ...ownIdentity(), pid: 2 ** 22 + 1 }
+  return sampleRun(directory, { runner, options: parseOptions(optionsOf([row])) })
 }

@@ -13,11 +13,11 @@ import {
 import { basename, join } from 'node:path'
 import { clock, Deadline, ownIdentity } from '@custody/runtime/internals'
 import { captureGlobs, captureRegistry } from '../../packages/core/src/locators/capture.js'
-import { newRunId } from '../../packages/core/src/namespace/namespace-id.js'
 import { parseOptions } from '../../packages/core/src/options/parse-options.js'
 import type { RunHandle } from '../../packages/core/src/scope/run-handle.js'
 import { type Settled, settleLocators } from '../../packages/core/src/scope/settle-locators.js'
 import type { Captured } from '../../packages/core/src/scope/teardown.js'
+import { sampleRun } from '../runtime/sample-run.js'
 import { temporaryDirectory } from '../runtime/temporary-directory.js'
 import { Host } from './host.js'
 
@@ -55,22 +55,11 @@ export class Machine {
   #named = 0
 
   constructor() {
-    const directory = runDirectory()
-    const id = newRunId(null)
     // Nobody here is older than the run, or a child of its runner: each is asked.
     const runner = { ...ownIdentity(), pid: 2 ** 22 + 1, start: '1' }
     const options = parseOptions({ timeouts: { proofMs: 20_000, graceMs: 30_000, teardownMs: 60_000 } }, {})
-    const names = {
-      root: '/',
-      projectRoot: '/',
-      project: '',
-      projectName: '',
-      slot: '0',
-      hasBaseline: false,
-      mostLevel: 0 as const,
-    }
-    this.#run = { id, directory, storage: directory, runner, options, ...names }
-    this.#scope = `${id}.f1.1`
+    this.#run = sampleRun(runDirectory(), { runner, options })
+    this.#scope = `${this.#run.id}.f1.1`
   }
 
   /** Starts a runtime that publishes at a place; nothing when that is taken. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { expect, onTestFinished, test, vi } from 'vitest'
-import { addWitness } from '../../packages/core/src/witness/witness.js'
+import { expect, test } from 'vitest'
+import { catchSignals } from '../witness/caught-signals.js'
 import { check } from './check.js'
 import { births, handlings, Machine } from './machine.js'
 
@@ -64,16 +64,7 @@ async function tearDown(machine: Machine): Promise<void> {
 }
 
 test('whatever is published, copied, replaced, restarted or killed, strangers stay, and who is published in the scope is retired', async () => {
-  const sent: unknown[] = []
-  const kill = vi.spyOn(process, 'kill').mockImplementation((...given) => {
-    sent.push(given)
-    return true
-  })
-  const removeWitness = addWitness((act) => act.act === 'signal' && sent.push(act))
-  onTestFinished(() => {
-    kill.mockRestore()
-    removeWitness()
-  })
+  const sent = catchSignals()
   const machine = new Machine()
   const commands = fc.commands(
     [publications, publications, publications, handles, handles, strandings, deaths, restarts, captures, teardowns],

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { type Locator, readLocator } from '@custody/runtime'
 import { Deadline, openSession, ownIdentity, ProtocolServer, publishLocator } from '@custody/runtime/internals'
 import fc from 'fast-check'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { judge } from '../../packages/core/src/provenance/judge.js'
 import { prove } from '../../packages/core/src/provenance/prove.js'
-import { addWitness } from '../../packages/core/src/witness/witness.js'
 import { PROTOCOL, serverProof, sessionKey } from '../../packages/runtime/src/wire/proof.js'
 import { SealedLines } from '../../packages/runtime/src/wire/sealed-lines.js'
 import { sampleLocator } from '../runtime/sample-locator.js'
 import { temporaryDirectory } from '../runtime/temporary-directory.js'
+import { catchSignals } from '../witness/caught-signals.js'
 import { anything, inPieces, mangled } from './arbitraries.js'
 import { check } from './check.js'
 
@@ -286,16 +286,7 @@ test('a client believes nothing but a true proof and true answers, whatever it i
 })
 
 test('no answer and no silence leads to a signal, nor to an owner who has not proved himself', async () => {
-  const sent: unknown[] = []
-  const kill = vi.spyOn(process, 'kill').mockImplementation((...given) => {
-    sent.push(given)
-    return true
-  })
-  const removeWitness = addWitness((act) => act.act === 'signal' && sent.push(act))
-  onTestFinished(() => {
-    kill.mockRestore()
-    removeWitness()
-  })
+  const sent = catchSignals()
   const directory = temporaryDirectory()
   const path = join(directory, 'a.sock')
   const scope = 'a'.repeat(32)

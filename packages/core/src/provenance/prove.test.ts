@@ -6,6 +6,7 @@ import type { Identity, Locator } from '@custody/runtime'
 import { Deadline, METHOD_NOT_FOUND, ownIdentity, ProtocolServer, readLocator, runtimePlatform } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
+import { serveAnswers } from '../../../../test/runtime/serve-answers.js'
 import { type Program, startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { toldActs } from '../../../../test/witness/told-acts.js'
@@ -409,6 +410,77 @@ test('says why a locator is none, and asks nobody', async () => {
   expect(evidence).toMatchObject({ unreadable: 'it is empty', answer: null, identity: null })
   expect(session).toBe(null)
   expect(judge(evidence).verdict).toBe('invalid')
+})
+
+/** An authentic runtime that says of itself what a test wants. */
+async function speaker(identity: Identity, changes: Record<string, unknown>): Promise<CapturedLocator> {
+  let locator!: Locator
+  const said = () => {
+    const { endpoint, instance, name } = locator
+    const path = { locator: '/x.json', registryEntry: null }
+    return { ...identity, name, endpoint, instance, namespace: `${scope}.1`, ...path, state: 'serving', ...changes }
+  }
+  locator = await serveAnswers(async () => said(), identity)
+  return captured(locator, '/x.json')
+}
+
+test.each<[string, Record<string, unknown>, boolean]>([
+  ['what the kernel shows', {}, true],
+  ['another pid', { pid: process.ppid }, false],
+  ['another start', { start: '1' }, false],
+  ['another boot', { boot: 'another' }, false],
+])('sees alive, or not, who says of itself %s', async (_, changes, isSeenAlive) => {
+  const { identity } = await stranger()
+  expect((await proveOne(await speaker(identity, changes))).evidence).toMatchObject({ answer: 'authentic', isSeenAlive })
+})
+
+test('sees alive who listens by the kernel’s number of it, where its own is of another pid namespace', async () => {
+  const { identity } = await stranger()
+  const peer = {
+    pids: [identity.pid, 7],
+    exited: new Promise<void>(() => {}),
+    send: () => false,
+    sendToGroup: () => null,
+    release() {},
+  }
+  const native = { mechanisms: new Set<never>(), adoptOrphans() {}, hold: () => null, holdPeer: () => peer, reap() {} }
+  const elsewhere = { ...identity, pid: 7, pidns: 'pid:[1]' }
+  const proof = await proveOne(await speaker(elsewhere, {}), { findNative: () => native })
+  expect(proof).toMatchObject({ peer, evidence: { answer: 'authentic', recorded: 'unknowable', isSeenAlive: true } })
+})
+
+test('passes on a fault of its own', async () => {
+  const { identity } = await stranger()
+  const locator = sampleLocator({ ...identity, endpoint: 'nowhere' })
+  await expect(proveOne(captured(locator, '/x.json'))).rejects.toThrow('Not an endpoint: nowhere')
+})
+
+test.each<[string, Partial<Locator>]>([
+  ['has gone', { pid: 2 ** 22 + 1, start: '1' }],
+  ['is of another boot', { boot: 'another' }],
+])('does not ask again where the process %s', async (_, identity) => {
+  let count = 0
+  const treat = (socket: Socket) => {
+    count++
+    socket.destroy()
+  }
+  const { evidence } = await proveOne(await impostor(treat, identity), { proofMs: AMPLE_MS })
+  expect(evidence).toMatchObject({ answer: 'closed' })
+  expect(count).toBe(1)
+})
+
+test('says that nobody answers any more, though somebody had hung up before', async () => {
+  const { identity } = await stranger()
+  const directory = temporaryDirectory()
+  const path = join(directory, 's')
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    server.close()
+    socket.destroy()
+  })
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  const locator = sampleLocator({ ...identity, endpoint: `unix:${path}` })
+  expect((await proveOne(captured(locator, '/x.json'), { proofMs: AMPLE_MS })).evidence).toMatchObject({ answer: 'none' })
 })
 
 test('does not ask where others could have put a listener', async () => {

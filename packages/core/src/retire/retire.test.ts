@@ -1,18 +1,9 @@
 import { rmSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import {
-  Deadline,
-  METHOD_NOT_FOUND,
-  openSession,
-  ownIdentity,
-  type Peer,
-  ProtocolServer,
-  runtimePlatform,
-} from '@custody/runtime/internals'
+import { Deadline, openSession, ownIdentity, type Peer, runtimePlatform } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
-import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
+import { serveAnswers } from '../../../../test/runtime/serve-answers.js'
 import { type Program, startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { toldActs } from '../../../../test/witness/told-acts.js'
@@ -48,13 +39,11 @@ async function newStage(answer: Answer, changes: Partial<Evidence> = {}, peer: H
   const locator = join(temporaryDirectory(), 'runtime.json')
   writeFileSync(locator, '')
   const asked: unknown[] = []
-  const session = await openSession(
-    await serve((params, peer) => {
-      asked.push(params)
-      return answer(params, peer, program)
-    }),
-    Deadline.after(LONG_MS),
-  )
+  const served = await serveAnswers((_method, params, peer) => {
+    asked.push(params)
+    return answer(params, peer, program)
+  })
+  const session = await openSession(served, Deadline.after(LONG_MS))
   onTestFinished(() => session.close())
   const identity: Identity = { ...ownIdentity(), pid: program.pid, start: runtimePlatform.readStart(program.pid) }
   const evidence: Evidence = {
@@ -78,22 +67,6 @@ async function newStage(answer: Answer, changes: Partial<Evidence> = {}, peer: H
     retire: ({ graceMs = LONG_MS, teardownMs = LONG_MS } = {}) =>
       retire(runtime, { graceMs, deadline: Deadline.after(teardownMs) }, (step) => steps.push(step)),
   }
-}
-
-/** Serves a runtime's half of the protocol, and gives its locator. */
-async function serve(onShutdown: (params: unknown, peer: Peer) => Promise<unknown>) {
-  // The port is part of the proof, and known only when there is a server.
-  const probe = new ProtocolServer(Buffer.alloc(32), '', async () => null)
-  await new Promise<void>((resolve) => probe.server.listen(0, '127.0.0.1', resolve))
-  const { port } = probe.server.address() as AddressInfo
-  await new Promise((resolve) => probe.server.close(resolve))
-  const locator = sampleLocator({ endpoint: `tcp:127.0.0.1:${port}` })
-  const protocol = new ProtocolServer(Buffer.from(locator.token, 'hex'), locator.endpoint, (method, params, peer) =>
-    method === 'shutdown' ? onShutdown(params, peer) : Promise.reject(METHOD_NOT_FOUND),
-  )
-  onTestFinished(() => protocol.close())
-  await new Promise<void>((resolve) => protocol.server.listen(port, '127.0.0.1', resolve))
-  return locator
 }
 
 async function end({ child, exited }: Program): Promise<void> {

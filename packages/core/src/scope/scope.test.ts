@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
+import { runtimePlatform } from '@custody/runtime/internals'
 import { describe, expect, test } from 'vitest'
+import { sampleRun } from '../../../../test/runtime/sample-run.js'
 import { type Program, startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { newBirth } from '../namespace/birth-state.js'
-import { newFileId, newRunId } from '../namespace/namespace-id.js'
+import { newFileId } from '../namespace/namespace-id.js'
 import type { CustodyOptions } from '../options/options.js'
 import { parseOptions } from '../options/parse-options.js'
 import { readEvents } from '../report/events.js'
@@ -16,18 +17,7 @@ import { longestMs, settleInTime } from './settle-in-time.js'
 function newRun(options: CustodyOptions = {}): RunHandle {
   const directory = temporaryDirectory()
   mkdirSync(join(directory, 'registry'), { mode: 0o700 })
-  const place = {
-    id: newRunId(null),
-    directory,
-    storage: directory,
-    root: '/',
-    projectRoot: '/',
-    project: '',
-    projectName: '',
-    slot: '0',
-    mostLevel: 0 as const,
-  }
-  return { ...place, runner: ownIdentity(), options: parseOptions(options), hasBaseline: false }
+  return sampleRun(directory, { options: parseOptions(options) })
 }
 
 const namesOf = (name: () => string): FileNames => ({ path: () => `/${name()}`, separator: ' > ' })

@@ -3,27 +3,17 @@ import { join } from 'node:path'
 import { CustodyError, clock, Deadline, ownIdentity } from '@custody/runtime/internals'
 import { describe, expect, test } from 'vitest'
 import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
+import { sampleRun } from '../../../../test/runtime/sample-run.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import type { CapturedLocator } from '../locators/capture.js'
-import { newRunId } from '../namespace/namespace-id.js'
 import { parseOptions } from '../options/parse-options.js'
 import type { Receipt } from '../retire/receipt.js'
 import { accountFor, applyPolicy, groupCopies, type Settled, type Settler, settleLocators } from './settle-locators.js'
 import type { Captured } from './teardown.js'
 
 function newSettler(): Settler {
-  const directory = temporaryDirectory()
-  const names = {
-    root: '/',
-    projectRoot: '/',
-    project: '',
-    projectName: '',
-    slot: '0',
-    hasBaseline: false,
-    mostLevel: 0 as const,
-  }
-  const place = { id: newRunId(null), directory, storage: directory, runner: { ...ownIdentity(), pid: 2 ** 22 + 1, start: '1' } }
-  const run = { ...place, ...names, options: parseOptions({ timeouts: { proofMs: 20_000 } }, {}) }
+  const runner = { ...ownIdentity(), pid: 2 ** 22 + 1, start: '1' }
+  const run = sampleRun(temporaryDirectory(), { runner, options: parseOptions({ timeouts: { proofMs: 20_000 } }, {}) })
   return { id: run.id, run, accounted: new Set(), starterOf: () => ({ kind: 'file', name: 'a', sites: [] }) }
 }
 
