@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 /** Whole runs that are killed or last, and whole trees that are stopped, each with its own seconds: `.ci/run` runs them by themselves. */
 const slow = [
   ...['killed', 'lasting', 'levels', 'soak', 'trees'].map((name) => `test/contract/${name}.test.ts`),
-  ...['killed-at-each-step', 'paused', 'refused'].map((name) => `test/faults/${name}.test.ts`),
+  ...['clock', 'full-disk', 'killed-at-each-step', 'paused', 'refused'].map((name) => `test/faults/${name}.test.ts`),
 ]
 /** With redis, nginx and PostgreSQL, which `scripts/install-services.mjs` installs. */
 const services = ['test/services/*.test.ts']

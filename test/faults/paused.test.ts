@@ -154,7 +154,7 @@ describeRunners('a supervisor that hangs for ever when all that is left to it is
   test('is given up after ten seconds, which is said', async () => {
     const { directory, exitCode, output } = suite()
     expect(exitCode, output).toBe(0)
-    expect(output).toContain('custody  warning: the supervisor had to be ended: it did not answer for 10 s.')
+    expect(output).toContain('custody  warning: the supervisor could not end the run: it did not answer for 10 s.')
     await Promise.all([keepers.supervisor, keepers.sentinel, ...readNoted(directory)].map(gone))
     // Not only after the two minutes that the end of a run may take.
     expect(performance.now() - begunMs).toBeLessThan(90_000)

@@ -1,4 +1,4 @@
-// Takes out each check of the modules on which no harm depends, one at a time, and runs their tests: one that no test misses is dead, or
+// Takes each check out of the modules that keep harm away, one at a time, and runs their tests: one that no test misses is dead, or
 // untested. `node test/mutants/run.mjs [--jobs=<n>] [--verbose] [module…]` takes all or some of `modules.mjs`, after a build.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

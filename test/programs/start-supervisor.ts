@@ -53,7 +53,7 @@ export async function startSupervisor(
   writeRunRecord(runDirectory, run)
   const child = spawn(process.execPath, [program, 'serve', runDirectory], {
     cwd: '/',
-    env: { CUSTODY_NAMESPACE: '' },
+    env: { CUSTODY_NAMESPACE: '', CUSTODY_WITNESS: process.env['CUSTODY_WITNESS'] },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }))

@@ -7,6 +7,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ownIdentity } from '@custody/runtime/internals'
 import type { Act } from '../../packages/core/src/witness/witness.js'
 
 interface LookAlike {
@@ -17,7 +18,7 @@ interface LookAlike {
 }
 
 /** A line of the file of the witnesses. */
-export type ToldAct = Act & { readonly by: number }
+export type ToldAct = Act & { readonly by: number; readonly pidns: string | null }
 
 export default async function watchLookAlikes(): Promise<() => Promise<void>> {
   const directory = mkdtempSync(join(tmpdir(), 'look-alikes-'))
@@ -93,7 +94,9 @@ function complaintsOf({ child, name, printed }: LookAlike, told: readonly ToldAc
   const { exitCode, pid, signalCode } = child
   if (exitCode !== null || signalCode !== null) return [`${name} (pid ${pid}) has ended: ${signalCode ?? `code ${exitCode}`}.`]
   const { start, state } = look(pid as number)
-  const targeting = told.filter((act) => act.pid === pid && (act.start === start || act.start === null))
+  // Small numbers of other pid namespaces are other processes.
+  const here = told.filter(({ pidns }) => pidns === ownIdentity().pidns)
+  const targeting = here.filter((act) => act.pid === pid && (act.start === start || act.start === null))
   return [
     ...(state === 'T' ? [`${name} (pid ${pid}) was stopped.`] : []),
     ...(printed === '' ? [] : [`${name} (pid ${pid}) was asked for something: ${printed}`]),

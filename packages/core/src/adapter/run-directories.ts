@@ -5,6 +5,7 @@ import {
   baseDirectory,
   CustodyError,
   ensurePrivateDirectory,
+  hasCode,
   runtimePlatform,
   temporaryBaseDirectory,
 } from '@custody/runtime/internals'
@@ -19,7 +20,13 @@ rmSync(join(tmpdir(), 'custody-nothing'), { recursive: true, force: true })
 export async function makeRunDirectories(): Promise<Pick<RunHandle, 'directory' | 'storage'>> {
   const [base, storageBase] = [shortBaseDirectory(), temporaryBaseDirectory()]
   const directory = await newDirectory(base)
-  return { directory, storage: base === storageBase ? directory : await newDirectory(storageBase) }
+  if (base === storageBase) return { directory, storage: directory }
+  try {
+    return { directory, storage: await newDirectory(storageBase) }
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true })
+    throw error
+  }
 }
 
 /** All that the run has on disk, apart from directories that are kept for people. */
@@ -67,8 +74,8 @@ export function beginIn<T>({ directory, storage }: Pick<RunHandle, 'directory' |
 
 /** What the system says of a directory, for people; any other fault is as it is. */
 function notWritable(path: string, cause: unknown): unknown {
-  const { code, errno } = cause as NodeJS.ErrnoException
-  if (errno === undefined) return cause
+  if (!hasCode(cause, 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT')) return cause
+  const { code } = cause as NodeJS.ErrnoException
   return new CustodyError('CUSTODY_UNSAFE_DIRECTORY', `Could not use the directory ${path}: it cannot be written to (${code}).`, {
     hint: 'make room on its disk, or have TMPDIR lead to a directory of your own that can be written to.',
     facts: { path, code },

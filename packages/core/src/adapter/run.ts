@@ -140,8 +140,11 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
         if (isLingering) await supervisor.linger(pathsToRemove(handle))
         else {
           const problem = await supervisor.end()
-          if (problem !== null) process.stderr.write(`custody  warning: the supervisor had to be ended: ${problem}.\n`)
-          for (const path of pathsToRemove(handle)) removeDirectory(path)
+          if (problem === null) removeAll(pathsToRemove(handle))
+          else
+            process.stderr.write(
+              `custody  warning: the supervisor could not end the run: ${problem}. The next run removes its files.\n`,
+            )
         }
         streams.end()
       }
@@ -159,6 +162,13 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     throw error
   }
   return run
+}
+
+function removeAll(paths: readonly string[]): void {
+  for (const path of paths) {
+    const mount = removeDirectory(path)
+    if (mount !== null) process.stderr.write(`custody  warning: ${path} is not removed: something is mounted at ${mount}.\n`)
+  }
 }
 
 /** @throws CUSTODY_INVALID_OPTION */

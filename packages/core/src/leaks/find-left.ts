@@ -7,13 +7,13 @@ import { platform } from '../platform/index.js'
 import { sinceOf } from '../tree/birthmark.js'
 import { findBornHere } from '../tree/find-born-here.js'
 import { ProcessTable } from '../tree/process-table.js'
-import type { Proof } from '../witness/witness.js'
+import type { SignalProof } from '../witness/witness.js'
 
 /** A process that is still alive, and that nobody of its own has started: with those that it has started. */
 export interface Left {
   readonly identity: Identity
   /** What shows that it was born there. */
-  readonly proof: Proof
+  readonly proof: SignalProof
   readonly command: readonly string[]
   /** Where it was born. */
   readonly namespace: NamespaceId
@@ -43,7 +43,7 @@ export function findLeft(scope: NamespaceId, births: readonly Pick<Birth, 'id' |
   )
   const table = new ProcessTable()
   const mark = { namespace: scope, files: [], known: children.map(({ identity }) => identity), ...sinceOf(runner) }
-  const proofs = new Map<number, Proof>()
+  const proofs = new Map<number, SignalProof>()
   const born = findBornHere(mark, [runner], { table, onFound: ({ pid }, proof) => proofs.set(pid, proof) })
   const found = new Map(born.map((identity) => [identity.pid, identity]))
 
@@ -64,7 +64,7 @@ export function findLeft(scope: NamespaceId, births: readonly Pick<Birth, 'id' |
     const child = childOf(identity.pid)?.child ?? null
     return {
       identity,
-      proof: proofs.get(identity.pid) as Proof,
+      proof: proofs.get(identity.pid) as SignalProof,
       command: platform.readCommand(identity.pid),
       namespace: namespaceOf(identity.pid),
       site: child?.site ?? null,

@@ -18,7 +18,7 @@ export function findMountIn(directory: string): string | null {
 }
 
 /**
- * Removes a directory of the run's, or a file, with all that is in it. Where something is mounted in it, nothing is removed.
+ * Removes a directory of the run's, or a file, with all that is in it. Where something is mounted in it, which Linux shows, nothing is removed.
  * @returns where that is, or null
  */
 export function removeDirectory(path: string): string | null {

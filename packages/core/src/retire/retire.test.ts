@@ -82,14 +82,16 @@ const endAndAccept: Answer = async (_params, _peer, program) => {
 
 test('asks for what it means, and no more, and is done when the kernel no longer has the process', async () => {
   const acts = toldActs()
-  const stage = await newStage(async (_params, peer, program) => {
+  const stage = await newStage(async (_params, peer) => {
     peer.notify('draining')
     peer.notify('of no meaning')
     peer.notify('drained')
-    setTimeout(() => void end(program), 20)
     return accept
   })
-  expect(await stage.retire()).toEqual({ end: 'exited' })
+  const retiring = stage.retire()
+  await until(() => stage.steps.includes('drained'))
+  await end(stage.program)
+  expect(await retiring).toEqual({ end: 'exited' })
   const expected = { locator: '/registry/entry.json', instance: 'c'.repeat(32), namespace: 'a.f1' }
   expect(stage.asked).toEqual([{ expect: expected, graceMs: expect.any(Number) }])
   expect(stage.steps.toSorted()).toEqual(
@@ -192,13 +194,12 @@ test('goes by the kernel’s word of a process that is held, and not by numbers 
 })
 
 test('tells of the end of a connection that the runtime has ended', async () => {
-  const stage = await newStage(async (_params, _peer, program) => {
-    setTimeout(() => void end(program), 50)
-    return accept
-  })
+  const stage = await newStage(async () => accept)
   const retiring = stage.retire()
   await until(() => stage.steps.includes('accepted'))
   stage.runtime.session.close()
+  await stage.runtime.session.ended
+  await end(stage.program)
   expect(await retiring).toEqual({ end: 'exited' })
   expect(stage.steps).toContain('connection ended')
 })

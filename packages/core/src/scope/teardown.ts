@@ -99,10 +99,9 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
   const hasFailures = failures.length + inSiblings.length + scope.faults.length > 0
   const isKept = options.keep === 'always' || hasFailures || (options.keep === 'on-failure' && hasFailed)
   if (scope.namespace.isMade && isKept) events.push({ type: 'kept', path: scope.namespace.dir, by: scope.name })
-  if (scope.namespace.isMade && !isKept) await remove(scope, failures)
+  if (scope.namespace.isMade && !isKept) await remove(scope, failures, events)
   const all = [...scope.faults, ...failures, ...inSiblings]
   if (hasFailed || all.length > 0) events.push(...logsOf(scope, all))
-  if (started.ended.length > 0) await (await scope.lease()).removeLogs(started.ended)
   const { books, kind } = scope
   // A sibling has told of its own.
   const own = [...scope.faults, ...failures].map((failure) => ({ of: scope, event: failureEvent(failure, scope) }))
@@ -115,6 +114,9 @@ export async function settle(scope: Scope, captured: Captured | null, hasFailed:
     // Their test says them all the same; only the report does not have them.
     all.push(teardownFailed(scope, 'note what came of', fault))
   }
+  await removeLogs(scope, started.ended).catch((fault: unknown) => {
+    all.push(teardownFailed(scope, 'remove the logs of', fault))
+  })
   const receipts = events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
   return { receipts: [...siblings.flatMap((sibling) => sibling.receipts), ...receipts], failures: all, late }
 }
@@ -130,10 +132,16 @@ function logsOf({ name: by, said, uses }: Scope, failures: readonly CustodyError
   })
 }
 
-async function remove(scope: Scope, failures: CustodyError[]): Promise<void> {
+/** What the runtimes of a scope had said: all that is shown of it was read by now. */
+async function removeLogs(scope: Scope, ended: readonly string[]): Promise<void> {
+  if (ended.length > 0) await (await scope.lease()).removeLogs(ended)
+}
+
+async function remove(scope: Scope, failures: CustodyError[], events: RunEvent[]): Promise<void> {
   const path = scope.namespace.dir
   const mount = findMountIn(path)
   if (mount !== null) {
+    events.push({ type: 'kept', path, by: scope.name })
     failures.push(
       new CustodyError(
         'CUSTODY_TEARDOWN_FAILED',

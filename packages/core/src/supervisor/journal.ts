@@ -6,7 +6,8 @@ import type { FileId } from '../tree/file-id.js'
 
 /**
  * What was started, a line each, written before anybody is told: whoever cleans up after the supervisor reads it. One more line says
- * that all of it has ended: only then may its logs be removed, as their numbers may be those of a stranger's files from then on.
+ * that all of it has ended. Only then may its logs be removed: the kernel may give their inode numbers to a stranger's files, and whoever
+ * writes to those would be taken for ours.
  */
 export interface JournalEntry {
   readonly id: NamespaceId

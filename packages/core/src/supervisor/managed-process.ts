@@ -11,7 +11,7 @@ import { findBornHere } from '../tree/find-born-here.js'
 import { findHeadGroups, findHeads } from '../tree/find-heads.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { EMPTY_LOOKS, type Leader, stopTree } from '../tree/stop-tree.js'
-import type { Proof } from '../witness/witness.js'
+import type { SignalProof } from '../witness/witness.js'
 import { noteChild } from './orphans.js'
 import type { Ended, ExitStatus, Spawned, SpawnRequest } from './protocol.js'
 
@@ -156,10 +156,10 @@ export class ManagedProcess implements Leader {
     if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') this.#isAskedToStop = true
     const isUnreaped = () => this.isUnreaped()
     if (isUnreaped()) return sendSignal(signal, { kind: 'group', leader: this.identity, isUnreaped })
-    const proofs = new Map<number, Proof>()
+    const proofs = new Map<number, SignalProof>()
     const found = findBornHere(this.mark, [], { onFound: ({ pid }, proof) => proofs.set(pid, proof) })
     return findHeadGroups(found)
-      .map((identity) => sendSignal(signal, { kind: 'process', identity, proof: proofs.get(identity.pid) as Proof }))
+      .map((identity) => sendSignal(signal, { kind: 'process', identity, proof: proofs.get(identity.pid) as SignalProof }))
       .includes(true)
   }
 

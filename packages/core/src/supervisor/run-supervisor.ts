@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { clock, Deadline, isRpcFailure, readOrNull, readText } from '@custody/runtime/internals'
+import { clock, Deadline, isRpcFailure, readText } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Birthmark } from '../tree/birthmark.js'
 import { signalChild } from '../tree/send-signal.js'
@@ -39,11 +39,11 @@ export class RunSupervisor {
     this.#child = launchSupervisor(runDirectory, run)
     this.#exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
-        // That its connection ended may be known before, and says less.
-        if (!this.#isEnding && !this.#hasHung) {
-          this.#loss = `it was ended by ${signal ?? `exit code ${code}${lastErrorIn(runDirectory)}`}`
-        }
         this.#hasExited = true
+        const how = `it was ended by ${signal ?? `exit code ${code}${lastErrorIn(runDirectory)}`}`
+        // That its connection ended may be known before, and says less.
+        if (!this.#isEnding && !this.#hasHung) this.#loss = how
+        if (this.#isEnding && code !== null && code !== 0) this.#faults.push(new Error(how))
         resolve()
       })
       this.#child.once('error', ({ message }) => {
@@ -117,7 +117,7 @@ export class RunSupervisor {
 
   /**
    * Has it end everything, and waits for its exit.
-   * @returns why it had to be ended itself, or null
+   * @returns why it could not, or null. Its sentinel ends what is left then, and needs the files of the run.
    */
   async end(): Promise<string | null> {
     const isUp = await this.#isUp()
@@ -129,7 +129,9 @@ export class RunSupervisor {
     // One that does not end hangs, or was never there: its sentinel cleans up after it.
     if (!hasEnded) signalChild('SIGKILL', this.#child)
     await this.#exited
-    return this.#hasHung && this.#loss === null ? HANGS : null
+    const [fault] = this.takeFaults()
+    if (this.#loss !== null) return null
+    return this.#hasHung ? HANGS : fault === undefined ? null : (fault as Error).message
   }
 
   /** What it has failed at since this was asked last: its answers were empty then, and how the run went is told all the same. */
@@ -159,7 +161,7 @@ export class RunSupervisor {
     return Promise.race([connected, this.#exited.then(() => false)])
   }
 
-  /** A supervisor that hangs is as good as none: it is ended, and what it had started is swept. Also while the run ends. */
+  /** A supervisor that hangs is as good as none: it is ended, and what it had started is swept; while the run ends by its sentinel. */
   async #beat(link: SupervisorLink): Promise<void> {
     void link.ended.then(() => {
       if (!this.#isEnding) this.#loss ??= 'its connection ended'
@@ -186,7 +188,12 @@ export class RunSupervisor {
 
 /** What it said last of what went wrong, in parentheses: its log is removed with the run. */
 function lastErrorIn(runDirectory: string): string {
-  const log = readOrNull(() => readText(join(runDirectory, 'supervisor.log'))) ?? ''
+  let log = ''
+  try {
+    log = readText(join(runDirectory, 'supervisor.log'))
+  } catch {
+    // It is for people only, and whoever waits for the exit is to be told in any case.
+  }
   const error = log.split('\n').findLast((line) => /^\w*Error\b.*: /.test(line))
   return error === undefined ? '' : ` (${error})`
 }

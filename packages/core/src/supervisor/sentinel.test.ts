@@ -1,9 +1,9 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Identity } from '@custody/runtime'
 import { Deadline, ownIdentity, runtimePlatform } from '@custody/runtime/internals'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { newRecord, type StartedSupervisor, startSupervisor } from '../../../../test/programs/start-supervisor.js'
 import { startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
@@ -55,6 +55,19 @@ test('cleans up when runner and supervisor die together', async () => {
   runner.child.kill('SIGKILL')
   started.child.kill('SIGKILL')
   expect(await gone(process)).toBe(true)
+})
+
+test('tells of what it does', async () => {
+  const file = join(temporaryDirectory(), 'acts.jsonl')
+  vi.stubEnv('CUSTODY_WITNESS', file)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const started = await startSupervisor()
+  const left = await startBy(started)
+  started.child.kill('SIGKILL')
+  expect(await gone(left)).toBe(true)
+  const { pid, start } = left
+  const [first] = readFileSync(file, 'utf8').trim().split('\n')
+  expect(JSON.parse(first as string)).toMatchObject({ act: 'signal', signal: 'SIGTERM', to: 'process', pid, start })
 })
 
 test('goes home when everything has been ended', async () => {

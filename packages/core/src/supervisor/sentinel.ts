@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Writable } from 'node:stream'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform, seeStart } from '@custody/runtime/internals'
+import { WITNESS_VARIABLE } from '../witness/witness.js'
 import { noteChild } from './orphans.js'
 import type { RunRecord } from './run-record.js'
 
@@ -49,7 +50,8 @@ export function postSentinel(program: string, runDirectory: string, run: RunReco
 function startShell(program: string, runDirectory: string, run: RunRecord): ChildProcess {
   return spawn('/bin/sh', ['-c', script, ...commandOf(program), 'sweep', runDirectory, JSON.stringify(run)], {
     cwd: '/',
-    env: {},
+    // What it does is told as well.
+    env: { [WITNESS_VARIABLE]: process.env[WITNESS_VARIABLE] },
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })

@@ -62,10 +62,11 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
       if (isComplete) sentinel?.dismiss()
       protocol.close()
       // The peers read the last words in a turn of their own. It leaves also when nothing can be written.
-      setImmediate(() => process.exit(0))
+      setImmediate(() => process.exit(isComplete ? 0 : 1))
       const paths = lastPaths.length > 0 ? lastPaths : readLastPaths(runDirectory)
       if (paths.length === 0) recordEnded(runDirectory, [...ended, ...swept])
-      if (isComplete) for (const path of paths) removeDirectory(path)
+      if (!isComplete) return
+      for (const path of paths) removeDirectory(path)
     },
   )
   process.on('SIGTERM', () => void supervisor.end())

@@ -2,7 +2,7 @@ import type { Identity } from '@custody/runtime'
 import { ownIdentity, seeStart } from '@custody/runtime/internals'
 import { membersOf, type ProcessEntry, platform } from '../platform/index.js'
 import { isBornIn } from '../provenance/own-processes.js'
-import type { Proof } from '../witness/witness.js'
+import type { SignalProof } from '../witness/witness.js'
 import type { Birthmark } from './birthmark.js'
 import { ProcessTable } from './process-table.js'
 
@@ -13,7 +13,9 @@ export interface Search {
   /** Where to look. @default what there is now */
   readonly table?: ProcessTable
   /** Told of each as soon as it is found, and by what. */
-  readonly onFound?: (identity: Identity, proof: Proof) => void
+  readonly onFound?: (identity: Identity, proof: SignalProof) => void
+  /** Told of each that was found, and turned out to be spared or exempt when more was listed. */
+  readonly onLost?: (identity: Identity) => void
 }
 
 /**
@@ -26,13 +28,13 @@ export interface Search {
 export function findBornHere(
   mark: Birthmark,
   spared: readonly Identity[],
-  { onFound = () => {}, table = new ProcessTable() }: Search = {},
+  { onFound = () => {}, onLost = () => {}, table = new ProcessTable() }: Search = {},
 ): Identity[] {
   const { processes } = table
   let sparedPids = sparedIn(table, spared)
   const found = new Map<number, Identity>()
   const exempt = new Set<number>()
-  const add = (process: ProcessEntry, proof: Proof) => {
+  const add = (process: ProcessEntry, proof: SignalProof) => {
     if (found.has(process.pid) || sparedPids.has(process.pid) || exempt.has(process.pid)) return
     found.set(process.pid, identityOf(process))
     onFound(identityOf(process), proof)
@@ -49,7 +51,11 @@ export function findBornHere(
       for (const process of processes) if (exempt.has(process.parent)) exempt.add(process.pid)
     })
     // A child may have been listed before its parent, by which it is exempt.
-    for (const pid of exempt) found.delete(pid)
+    for (const pid of [...exempt, ...sparedPids]) {
+      const lost = found.get(pid)
+      if (lost !== undefined) onLost(lost)
+      found.delete(pid)
+    }
     const members = membersIn(mark)
     for (const process of fresh) {
       const proof = proofOf(process, mark, members, table)
@@ -81,11 +87,11 @@ function isChildOf(process: ProcessEntry, found: ReadonlyMap<number, Identity>, 
 }
 
 /** Those that the kernel lists as members of what was made for them. */
-function membersIn({ group, orphans }: Birthmark): Map<number, Proof> {
+function membersIn({ group, orphans }: Birthmark): Map<number, SignalProof> {
   const inGroup = group === undefined ? [] : membersOf(group)
   return new Map([
-    ...(orphans?.() ?? []).map((pid): [number, Proof] => [pid, 'orphan']),
-    ...inGroup.map((pid): [number, Proof] => [pid, 'control group']),
+    ...(orphans?.() ?? []).map((pid): [number, SignalProof] => [pid, 'orphan']),
+    ...inGroup.map((pid): [number, SignalProof] => [pid, 'control group']),
   ])
 }
 
@@ -93,9 +99,9 @@ function membersIn({ group, orphans }: Birthmark): Map<number, Proof> {
 function proofOf(
   process: ProcessEntry,
   { files, known, namespace, since }: Birthmark,
-  members: ReadonlyMap<number, Proof>,
+  members: ReadonlyMap<number, SignalProof>,
   table: ProcessTable,
-): Proof | null {
+): SignalProof | null {
   const { pid, start } = process
   if (since !== undefined && platform.isOlder(start, since) === true) return null
   const membership = members.get(pid)

@@ -3,14 +3,14 @@ import { constants } from 'node:os'
 import type { Identity } from '@custody/runtime'
 import { ownIdentity, seeStart } from '@custody/runtime/internals'
 import { currentNative, type HeldProcess, platform, spawnStyle } from '../platform/index.js'
-import { type Act, type Proof, tellWitnesses } from '../witness/witness.js'
+import { type Act, type SignalProof, tellWitnesses } from '../witness/witness.js'
 
 /**
  * Whom a signal may go to: one process, with what shows that it belongs here, or the group of a leader that has not been reaped, or that
  * has been held since its start.
  */
 export type SignalTarget =
-  | { readonly kind: 'process'; readonly identity: Identity; readonly proof: Proof }
+  | { readonly kind: 'process'; readonly identity: Identity; readonly proof: SignalProof }
   | {
       readonly kind: 'group'
       readonly leader: Identity

@@ -1,7 +1,7 @@
 import type { Identity } from '@custody/runtime'
 import { Deadline, hasEnded } from '@custody/runtime/internals'
 import { currentNative, type HeldProcess } from '../platform/index.js'
-import type { Proof } from '../witness/witness.js'
+import type { SignalProof } from '../witness/witness.js'
 import type { Birthmark } from './birthmark.js'
 import { ExitEvents } from './exit-events.js'
 import { findBornHere } from './find-born-here.js'
@@ -47,6 +47,8 @@ interface Look {
   /** Whether it is only for who is younger than this process. */
   readonly isQuick?: boolean
   readonly onFound?: (found: SignalTarget) => void
+  /** For who is not meant after all. */
+  readonly onLost?: (found: SignalTarget) => void
 }
 
 /**
@@ -75,12 +77,12 @@ async function stop(options: StopOptions, events: ExitEvents): Promise<Stopped> 
   if (leader !== null && leader.identity.start === null) return stopUnseen(leader, options, FORCE_MS)
   const signals: NodeJS.Signals[] = []
   let known: readonly Identity[] = mark.known
-  const proofs = new Map<string, Proof>()
+  const proofs = new Map<string, SignalProof>()
   const asProcess = (identity: Identity): SignalTarget => {
-    return { kind: 'process', identity, proof: proofs.get(keyOf(identity)) ?? 'seen at birth' }
+    return { kind: 'process', identity, proof: proofs.get(keyOf(identity)) as SignalProof }
   }
   // Hundreds of trees may be stopped at once: they look together.
-  const find = async ({ isQuick = false, onFound = () => {} }: Look = {}): Promise<readonly Identity[]> => {
+  const find = async ({ isQuick = false, onFound = () => {}, onLost = () => {} }: Look = {}): Promise<readonly Identity[]> => {
     const table = await nextProcessTable(isQuick)
     const found = findBornHere({ ...mark, known }, spared, {
       table,
@@ -89,6 +91,7 @@ async function stop(options: StopOptions, events: ExitEvents): Promise<Stopped> 
         if (!proofs.has(keyOf(identity))) proofs.set(keyOf(identity), proof)
         onFound(asProcess(identity))
       },
+      onLost: (identity) => onLost(asProcess(identity)),
     })
     known = [...known, ...found.filter(({ pid, start }) => !known.some((old) => old.pid === pid && old.start === start))]
     return found
@@ -120,9 +123,10 @@ async function stop(options: StopOptions, events: ExitEvents): Promise<Stopped> 
   // Each is stopped in its tracks as soon as it is found: who went on to fork would outrun the look, and the end of a parent hides
   // whose its children are.
   const onFound = (found: SignalTarget) => void sendSignal('SIGSTOP', found)
+  const onLost = (found: SignalTarget) => void sendSignal('SIGCONT', found)
   const deadline = Deadline.after(FORCE_MS)
   for (let empty = 0; empty < EMPTY_LOOKS && !deadline.hasPassed; ) {
-    const found = await find({ onFound })
+    const found = await find({ onFound, onLost })
     for (const target of leader === null ? [] : groupOf(leader)) note('SIGKILL', sendSignal('SIGKILL', target))
     empty = found.length === 0 ? empty + 1 : 0
     for (const identity of found) note('SIGKILL', sendSignal('SIGKILL', asProcess(identity)))

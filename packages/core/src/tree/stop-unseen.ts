@@ -20,7 +20,10 @@ export async function stopUnseen(
     await new Promise<void>((resolve) => void clock.setImmediate(resolve))
     const { held, identity } = leader
     if (!leader.isUnreaped()) return
-    if (sendSignal(signal, { kind: 'group', leader: identity, held, isUnreaped: () => leader.isUnreaped() })) signals.push(signal)
+    const group = { kind: 'group', leader: identity, held, isUnreaped: () => leader.isUnreaped() } as const
+    if (sendSignal(signal, group)) signals.push(signal)
+    // A stopped process takes the signal only when it goes on.
+    sendSignal('SIGCONT', group)
     while (leader.isUnreaped() && !deadline().hasPassed) await Promise.race([leader.exited, pause(LOOK_MS)])
   }
   const [grace, force] = [Deadline.after(graceMs), Deadline.after(graceMs + forceMs)]

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { ownIdentity } from '@custody/runtime/internals'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { type Act, addWitness, tellWitnesses } from './witness.js'
@@ -22,8 +23,8 @@ test('adds a line to the file that the environment names, with who acts', () => 
   tellWitnesses({ ...act, signal: 'SIGKILL' })
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
   expect(lines.map((line) => JSON.parse(line))).toEqual([
-    { by: process.pid, ...act },
-    { by: process.pid, ...act, signal: 'SIGKILL' },
+    { by: process.pid, pidns: ownIdentity().pidns, ...act },
+    { by: process.pid, pidns: ownIdentity().pidns, ...act, signal: 'SIGKILL' },
   ])
 })
 

@@ -1,10 +1,11 @@
 import { appendFileSync } from 'node:fs'
+import { ownIdentity } from '@custody/runtime/internals'
 
 /**
  * What shows that a process may be sent a signal. Each is the kernel's word, or comes of being its parent; no file, name, port or answer
  * is among them.
  */
-export type Proof =
+export type SignalProof =
   /** This process is its parent, and has not reaped it: the number is nobody else's. */
   | 'own child'
   /** It has the number and the start time that its parent saw at its birth. */
@@ -29,7 +30,7 @@ export type Act =
       readonly pid: number
       /** The kernel's start time; null for a child of whoever acts that is not asked for it, or that the system hides. */
       readonly start: string | null
-      readonly proof: Proof
+      readonly proof: SignalProof
     }
   | {
       readonly act: 'shutdown request'
@@ -58,11 +59,14 @@ export function addWitness(listener: Witness): () => void {
 /** Names the file to which each process of Custody adds a line for each act. docs/security.md has it. */
 export const WITNESS_VARIABLE = 'CUSTODY_WITNESS'
 
-/** Tells of an act. Whoever acts tells before: what is not told is not done, and what was told may have come too late. */
+/**
+ * Tells of an act, right before it is done. An act may be told and then not happen, as its target may go in between. Where the file cannot
+ * be written the act is done all the same.
+ */
 export function tellWitnesses(act: Act): void {
   for (const listener of witnesses) listener(act)
   const file = process.env[WITNESS_VARIABLE]
-  if (file !== undefined && file !== '') addLine(file, { by: process.pid, ...act })
+  if (file !== undefined && file !== '') addLine(file, { by: process.pid, pidns: ownIdentity().pidns, ...act })
 }
 
 /** One write with O_APPEND: lines of several processes do not mix. */
