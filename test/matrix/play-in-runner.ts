@@ -18,9 +18,15 @@ export function suiteOf(runner: RunnerName, rows: readonly Row[], directory: str
   return {
     wrapper: [...apart, process.execPath, arranger],
     args: runner === 'jest' ? ['-w', String(files)] : [`--maxWorkers=${files}`],
+    env: { CUSTODY_WITNESS: actsFile(directory) },
     options: optionsOf(rows),
     files: Object.fromEntries(bodies.map((titles, at) => [`rows-${at}`, bodyOf(titles)])),
   }
+}
+
+/** Where the run tells what it does to others. */
+export function actsFile(directory: string): string {
+  return join(directory, 'acts.jsonl')
 }
 
 const bodyOf = (titles: readonly string[]) => `

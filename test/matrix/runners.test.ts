@@ -1,12 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { runners, type SuiteResult, shareSuite } from '../contract/run-suite.js'
+import type { ToldAct } from '../witness/look-alikes.js'
 import type { Told } from './arrange-rows.js'
 import { expectOutcome } from './expect-outcome.js'
 import { isWaitedFor } from './options.js'
-import { suiteOf } from './play-in-runner.js'
+import { actsFile, suiteOf } from './play-in-runner.js'
 import { rows } from './rows.js'
 
 const ofRunners = rows.filter(({ coreAlone }) => coreAlone === undefined)
@@ -31,6 +32,9 @@ describe.concurrent.each(suites)('$runner, $group,', ({ played, runner }) => {
 
   test('sends no signal to anybody', () => {
     expect(suite().receipts.flatMap(({ signals }) => signals)).toEqual([])
+    const file = actsFile(directory)
+    const acts = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+    expect(acts.map((line) => JSON.parse(line) as ToldAct).filter(({ act }) => act === 'signal')).toEqual([])
     expect(suite().summary).toMatchObject({ forced: 0, leaked: 0, runtimes: suite().receipts.length })
   })
 })
