@@ -22,7 +22,7 @@ describeRunners('a clock that', (runner) => {
   const files = { ahead: body(jumpBy(DAY_MS)), back: body(jumpBy(-DAY_MS)) }
   const jumping = shareSuite(runner, () => ({ files }))
 
-  test('jumps by a day, ahead or back, changes neither what is owned nor when it is given up', () => {
+  test('jumps by a day, ahead or back, does not change what is owned', () => {
     const { exitCode, output, receipts, receiptsOf, tests } = jumping()
     expect(exitCode, output).toBe(1)
     expect(tests.map(({ status, title }) => `${title}: ${status}`).sort()).toEqual([
@@ -41,7 +41,7 @@ describeRunners('a clock that', (runner) => {
     files: { shifted: body('') },
   }))
 
-  test('is that of a time namespace is the same for all of a run', () => {
+  test('a time namespace shifts is the same for all of a run', () => {
     const { exitCode, output, receiptsOf } = shifted()
     expect([exitCode, statusesOf(shifted())], output).toEqual([1, { 'has one of each': 'passed', 'leaves something': 'failed' }])
     expect(receiptsOf('obeying')).toMatchObject([{ verdict: 'owned', exit: 'observed' }])
@@ -56,7 +56,7 @@ describeRunners('a clock that', (runner) => {
     },
   }))
 
-  test("is a daemon's own makes no other process of it: it is asked to leave, and its exit is told by the kernel or not claimed", () => {
+  test('only a daemon has does not make another process of it: its exit is told by the kernel, or not claimed', () => {
     const { exitCode, output, receiptsOf, summary, test } = apart()
     const isHeld = summary.level !== 0
     expect([exitCode, test('has a daemon with another clock').status], output).toEqual(isHeld ? [0, 'passed'] : [1, 'failed'])

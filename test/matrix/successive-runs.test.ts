@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { gone } from '../contract/alive.js'
+import { readKeepers } from '../contract/keepers.js'
 import { noteProcess, readNoted, until } from '../contract/noted.js'
 import { describeRunners, type RunningSuite, runInProject, shareSuite } from '../contract/run-suite.js'
 
@@ -28,7 +29,7 @@ const body = `
 async function runTwice(running: RunningSuite, runSecond: () => ReturnType<typeof runInProject>) {
   const { base, directory, runner } = running
   await until(running, () => existsSync(join(directory, 'first')))
-  const pid = supervisorOf(base)
+  const pid = readKeepers(base).supervisor.pid
   process.kill(pid, 'SIGSTOP')
   runner.kill('SIGKILL')
   let hasEnded = false
@@ -38,13 +39,6 @@ async function runTwice(running: RunningSuite, runSecond: () => ReturnType<typeo
   while (!hasEnded && !existsSync(join(directory, 'second'))) await setTimeout(20)
   process.kill(pid, 'SIGCONT')
   return second
-}
-
-/** The process that ends what the only run there is has left. */
-function supervisorOf(base: string): number {
-  const own = join(base, `custody-${process.getuid?.()}`)
-  const [run = ''] = readdirSync(own).filter((name) => existsSync(join(own, name, 'supervisor.json')))
-  return (JSON.parse(readFileSync(join(own, run, 'supervisor.json'), 'utf8')) as { pid: number }).pid
 }
 
 // B45

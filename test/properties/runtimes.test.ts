@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { catchSignals } from '../witness/caught-signals.js'
+import { catchSignals } from '../witness/catch-signals.js'
 import { check } from './check.js'
 import { births, handlings, Machine } from './machine.js'
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { type SignalTarget, sendSignal } from '../../packages/core/src/tree/send-signal.js'
 import { startProgram } from '../runtime/start-program.js'
-import { toldActs } from '../witness/told-acts.js'
+import { collectActs } from '../witness/collect-acts.js'
 import { check } from './check.js'
 
 /** What the kernel says now, read without a line of the product; null for nobody and for a zombie. */
@@ -25,7 +25,7 @@ test('no number leads to a signal but that of a live process with its start time
     sent.push({ number, signal })
     return true
   })
-  const told = toldActs()
+  const told = collectActs()
   onTestFinished(() => kill.mockRestore())
   const programs = [startProgram('processes/waiting.js'), startProgram('processes/waiting.js')]
   await Promise.all(programs.map((program) => program.printed(/ready/)))

@@ -11,7 +11,7 @@ import { PROTOCOL, serverProof, sessionKey } from '../../packages/runtime/src/wi
 import { SealedLines } from '../../packages/runtime/src/wire/sealed-lines.js'
 import { sampleLocator } from '../runtime/sample-locator.js'
 import { temporaryDirectory } from '../runtime/temporary-directory.js'
-import { catchSignals } from '../witness/caught-signals.js'
+import { catchSignals } from '../witness/catch-signals.js'
 import { anything, inPieces, mangled } from './arbitraries.js'
 import { check } from './check.js'
 

@@ -55,7 +55,7 @@ async function newDirectory(base: string): Promise<string> {
     const { path } = await makeDirectory({ tmpdir: realpathSync.native(base), template: 'XXXXXX', mode: 0o700, keep: true })
     return path
   } catch (cause) {
-    throw notWritable(base, cause)
+    throw explainRefusal(base, cause)
   }
 }
 
@@ -63,17 +63,17 @@ async function newDirectory(base: string): Promise<string> {
  * Begins a run in its directories, and removes them when that fails.
  * @throws CUSTODY_UNSAFE_DIRECTORY when they cannot be written to
  */
-export function beginIn<T>({ directory, storage }: Pick<RunHandle, 'directory' | 'storage'>, begin: () => T): T {
+export function removeUnlessBegun<T>({ directory, storage }: Pick<RunHandle, 'directory' | 'storage'>, begin: () => T): T {
   try {
     return begin()
   } catch (cause) {
     for (const path of [storage, directory]) rmSync(path, { recursive: true, force: true })
-    throw notWritable(directory, cause)
+    throw explainRefusal(directory, cause)
   }
 }
 
 /** What the system says of a directory, for people; any other fault is as it is. */
-function notWritable(path: string, cause: unknown): unknown {
+function explainRefusal(path: string, cause: unknown): unknown {
   if (!hasCode(cause, 'EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT')) return cause
   const { code } = cause as NodeJS.ErrnoException
   return new CustodyError('CUSTODY_UNSAFE_DIRECTORY', `Could not use the directory ${path}: it cannot be written to (${code}).`, {

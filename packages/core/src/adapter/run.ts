@@ -17,7 +17,7 @@ import { EagerRuntimes } from './eager-runtimes.js'
 import { GlobalSetups } from './global-setups.js'
 import { LogStreams } from './log-streams.js'
 import { readOptions } from './read-options.js'
-import { beginIn, makeRunDirectories, pathsToRemove } from './run-directories.js'
+import { makeRunDirectories, pathsToRemove, removeUnlessBegun } from './run-directories.js'
 import { type RunEnd, RunReport } from './run-report.js'
 import { settleBaseline } from './settle-baseline.js'
 import { settleLast, settleRest } from './settle-rest.js'
@@ -79,7 +79,7 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
     options: resolved,
     hasBaseline: baseline !== null,
   }
-  const supervisor = beginIn(directories, () => {
+  const supervisor = removeUnlessBegun(directories, () => {
     mkdirSync(`${directory}/registry`, { mode: 0o700 })
     if (baseline !== null) shareBaseline(directory, baseline)
     return RunSupervisor.start(directory, {

@@ -3,7 +3,7 @@ import { CustodyError, clock, Deadline, isSameIdentity } from '@custody/runtime/
 import { isAlive } from '../leaks/wait-for-exits.js'
 import { captureRegistry } from '../locators/capture.js'
 import { isOfRuntime, type NamespaceId } from '../namespace/namespace-id.js'
-import { warnOfBlindness } from '../report/blindness.js'
+import { blindnessWarnings } from '../report/blindness-warnings.js'
 import { type FoundLeak, type RunEvent, readEvents, writeEvents } from '../report/events.js'
 import { toldLeak } from '../report/leak-events.js'
 import { notEnded } from '../report/not-ended.js'
@@ -46,7 +46,7 @@ export async function settleRest(
   const swept = await supervisor.sweep(except.filter((mark) => mark !== null))
   // A run in which nothing was started has no use for more than Node.
   const reached = events.length + swept.length + readEvents(run.directory).length > 0 ? await supervisor.means() : null
-  if (reached !== null) events.push({ type: 'level', ...reached }, ...warnOfBlindness())
+  if (reached !== null) events.push({ type: 'level', ...reached }, ...blindnessWarnings())
   events.push(
     ...swept.map(({ command, identity }) => ({ type: 'swept', pid: identity.pid, command: withoutSecrets(command) }) as const),
   )
@@ -58,13 +58,13 @@ export async function settleRest(
       ...published.failures,
       ...late.failures,
       ...swept.filter(({ isAlive }) => isAlive).map(notEnded),
-      ...faultsOf(supervisor),
+      ...takeFailures(supervisor),
     ],
     going: helpers.length,
   }
 }
 
-function faultsOf(supervisor: RunSupervisor): CustodyError[] {
+function takeFailures(supervisor: RunSupervisor): CustodyError[] {
   return supervisor.takeFaults().map((fault) => teardownFailed({ name: 'the run' }, 'settle', fault))
 }
 
@@ -113,7 +113,7 @@ export async function settleLast(run: RunHandle, supervisor: RunSupervisor, setu
   writeEvents(run.directory, [...published.events, ...late.events, ...events])
   const ended = ending.length === 0 ? [] : await supervisor.endLeft(setups.namespace, ending, setups.helpers)
   const unended = ended.filter(({ isAlive }) => isAlive).map(notEnded)
-  const all = [...published.failures, ...late.failures, ...failures, ...unended, ...faultsOf(supervisor)]
+  const all = [...published.failures, ...late.failures, ...failures, ...unended, ...takeFailures(supervisor)]
   return { failures: all, isLingering: late.going.length > 0 || setups.helpers.length > 0 }
 }
 

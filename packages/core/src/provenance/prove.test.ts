@@ -9,7 +9,7 @@ import { sampleLocator } from '../../../../test/runtime/sample-locator.js'
 import { serveAnswers } from '../../../../test/runtime/serve-answers.js'
 import { type Program, startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
-import { toldActs } from '../../../../test/witness/told-acts.js'
+import { collectActs } from '../../../../test/witness/collect-acts.js'
 import type { CapturedLocator } from '../locators/capture.js'
 import { newRunId } from '../namespace/namespace-id.js'
 import { judge } from './judge.js'
@@ -41,7 +41,7 @@ async function proveOne(
   given: CapturedLocator | readonly CapturedLocator[],
   changes: Partial<ProofContext> = {},
 ): Promise<Proof> {
-  const acts = toldActs()
+  const acts = collectActs()
   const copies = [given].flat() as [CapturedLocator, ...CapturedLocator[]]
   const proof = await prove(copies, contextOf(changes), Deadline.after(LONG_MS))
   onTestFinished(() => proof.session?.close())

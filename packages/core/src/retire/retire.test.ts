@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { serveAnswers } from '../../../../test/runtime/serve-answers.js'
 import { type Program, startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
-import { toldActs } from '../../../../test/witness/told-acts.js'
+import { collectActs } from '../../../../test/witness/collect-acts.js'
 import type { HeldPeer } from '../platform/index.js'
 import type { Evidence } from '../provenance/evidence.js'
 import { type OwnedRuntime, type RetireOutcome, retire } from './retire.js'
@@ -81,7 +81,7 @@ const endAndAccept: Answer = async (_params, _peer, program) => {
 }
 
 test('asks for what it means, and no more, and is done when the kernel no longer has the process', async () => {
-  const acts = toldActs()
+  const acts = collectActs()
   const stage = await newStage(async (_params, peer) => {
     peer.notify('draining')
     peer.notify('of no meaning')

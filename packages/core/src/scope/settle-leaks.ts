@@ -6,7 +6,7 @@ import { type Allowed, reasonToAllow } from '../leaks/reason-to-allow.js'
 import { sharedBaseline } from '../leaks/shared-baseline.js'
 import { signatureOf } from '../leaks/signature.js'
 import { waitForExits } from '../leaks/wait-for-exits.js'
-import { warnOfBlindness } from '../report/blindness.js'
+import { blindnessWarnings } from '../report/blindness-warnings.js'
 import type { FoundLeak, RunEvent } from '../report/events.js'
 import { leakError } from '../report/leak-error.js'
 import { allowedEvent, leakEvent, toldLeak } from '../report/leak-events.js'
@@ -59,7 +59,7 @@ export async function settleLeaks(scope: Scope): Promise<LeakSettlement> {
     return { events: [], failures: [] }
   }
 
-  const blind = warnOfBlindness()
+  const blind = blindnessWarnings()
   if (blind.length > 0) return { events: blind, failures: [] }
   const canBeRed = policy === 'fail'
   const judged = await lookUntilExited(scope, canBeRed)

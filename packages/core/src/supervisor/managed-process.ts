@@ -68,7 +68,7 @@ export class ManagedProcess implements Leader {
    */
   static async start(request: SpawnRequest, logDirectory: string, groups: ControlGroups | null = null): Promise<ManagedProcess> {
     mkdirSync(logDirectory, { recursive: true, mode: 0o700 })
-    const { err, out: both } = logsOf(request.id, logDirectory)
+    const { err, out: both } = logPathsOf(request.id, logDirectory)
     const logs = { stdout: both, stderr: request.areStreamsApart ? err : both }
     const descriptors = [...new Set([logs.stdout, logs.stderr])].map((path) => openSync(path, 'a', 0o600))
     try {
@@ -196,7 +196,7 @@ export class ManagedProcess implements Leader {
 }
 
 /** Where a runtime's output goes: all of it to the first, unless what it says to its standard error is to be apart. */
-export function logsOf(id: NamespaceId, logDirectory: string): { readonly out: string; readonly err: string } {
+export function logPathsOf(id: NamespaceId, logDirectory: string): { readonly out: string; readonly err: string } {
   return { out: join(logDirectory, `${id}.log`), err: join(logDirectory, `${id}.err.log`) }
 }
 

@@ -113,7 +113,9 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
       try {
         return await answer(isObject(params) ? params : {}, peer)
       } catch (error) {
-        throw error instanceof Error ? asFault(error) : error
+        if (isObject(error) && typeof error['code'] === 'number') throw error
+        console.error(error)
+        throw asFault(error as Error)
       }
     },
     SUPERVISOR_LINE_BYTES,
@@ -163,7 +165,7 @@ function recordEnded(runDirectory: string, ended: readonly (Ended | Swept)[]): v
   }
 }
 
-/** Its clients are the run's own, and a person reads it. */
+/** Unlike a runtime's, its clients are Custody's own, and people read the text. */
 function asFault({ message }: Error): RpcError {
   return { code: -32_603, message: `the supervisor has failed: ${message}` }
 }

@@ -4,7 +4,7 @@ import type { Identity } from '@custody/runtime'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import { cutLog } from './cut-log.js'
 import { writeEnded, writeJournal } from './journal.js'
-import { logsOf, ManagedProcess, unknownStatus } from './managed-process.js'
+import { logPathsOf, ManagedProcess, unknownStatus } from './managed-process.js'
 import type { Means } from './means.js'
 import type { Ended, ExitNotice, SpawnRequest, StreamNotice } from './protocol.js'
 
@@ -98,7 +98,8 @@ export class StartedProcesses {
     const ended = ids.filter((id) => this.#ended.has(id) && !streamed.has(id))
     if (ended.length === 0) return
     writeEnded(runDirectory, ended)
-    for (const path of ended.flatMap((id) => Object.values(logsOf(id, join(runDirectory, LOGS))))) rmSync(path, { force: true })
+    for (const path of ended.flatMap((id) => Object.values(logPathsOf(id, join(runDirectory, LOGS)))))
+      rmSync(path, { force: true })
   }
 
   /** Nobody here is the parent of a daemon: its exit has to be looked for. */

@@ -5,7 +5,7 @@ import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { bundleScript } from '../../../../test/programs/bundle-script.js'
 import { startProgram } from '../../../../test/runtime/start-program.js'
-import { toldActs } from '../../../../test/witness/told-acts.js'
+import { collectActs } from '../../../../test/witness/collect-acts.js'
 import { type SignalTarget, sendSignal } from './send-signal.js'
 import { stopTree } from './stop-tree.js'
 
@@ -71,7 +71,7 @@ function inPidNamespace(script: string): unknown {
 test('reaches the very process', async () => {
   const program = startProgram('processes/waiting.js')
   await program.printed(/ready/)
-  const seen = toldActs()
+  const seen = collectActs()
   const target: SignalTarget = { kind: 'process', identity: identityOf(program.pid), proof: 'seen at birth' }
   expect(sendSignal('SIGINT', target)).toBe(true)
   expect(await program.exited).toEqual({ code: null, signal: 'SIGINT' })
@@ -85,7 +85,7 @@ test('says that nothing was sent to one that has ended', async () => {
   const identity = identityOf(program.pid)
   program.child.kill('SIGKILL')
   await program.exited
-  const seen = toldActs()
+  const seen = collectActs()
   expect(sendSignal('SIGTERM', { kind: 'process', identity, proof: 'seen at birth' })).toBe(false)
   expect(sendSignal('SIGTERM', { kind: 'group', leader: identity })).toBe(false)
   // Nobody has that number now, and so no start time: that is not the same as one that is not known.
@@ -97,7 +97,7 @@ test('sends nothing without a start time, or with another one', async () => {
   const program = startProgram('processes/counting-signals.js')
   await program.printed(/ready/)
   const identity = identityOf(program.pid)
-  const seen = toldActs()
+  const seen = collectActs()
   for (const start of [null, '1']) {
     expect(sendSignal('SIGTERM', { kind: 'process', identity: { ...identity, start }, proof: 'seen at birth' })).toBe(false)
     expect(sendSignal('SIGTERM', { kind: 'group', leader: { ...identity, start } })).toBe(false)

@@ -9,7 +9,7 @@ import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
 import { expect, onTestFinished, test } from 'vitest'
 import { startProgram } from '../../../../test/runtime/start-program.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
-import { toldActs } from '../../../../test/witness/told-acts.js'
+import { collectActs } from '../../../../test/witness/collect-acts.js'
 import { LogFile } from '../launch/log-file.js'
 import { matches } from '../launch/probes/log.js'
 import { newRunId } from '../namespace/namespace-id.js'
@@ -81,7 +81,7 @@ async function startTree(program: string, ...args: string[]): Promise<Tree> {
 test('ends a tree by one polite signal to its group, and kills nobody who obeys', async () => {
   const { exited, leader, options, printed } = await startTree('obeying-slowly.js')
   await printed(/ready/)
-  const seen = toldActs()
+  const seen = collectActs()
   expect(await stopTree(options)).toEqual({ signals: ['SIGTERM'], forced: false, left: [] })
   expect(await exited).toEqual({ code: 0, signal: null })
   const { pid, start } = leader.identity
@@ -116,7 +116,7 @@ test('sends nothing to a child that the system does not show when it has been re
   const unseen = { ...leader, identity: { ...leader.identity, start: null } }
   expect(process.kill(leader.identity.pid, 'SIGKILL')).toBe(true)
   await exited
-  const seen = toldActs()
+  const seen = collectActs()
   expect(await stopTree({ ...options, leader: unseen })).toEqual({ signals: [], forced: false, left: [] })
   expect(seen).toEqual([])
 })
@@ -166,7 +166,7 @@ test.each([
   // Before that it would obey in its own way, and the parent's environment would still be seen.
   if (how !== 'silent') await printed(/ready/)
   expect(await exited).toEqual({ code: 0, signal: null })
-  const seen = toldActs()
+  const seen = collectActs()
   expect(await stopTree(options)).toMatchObject({ signals: ['SIGTERM'], forced: false, left: [] })
   expect(isAlive(daemon)).toBe(false)
   expect(seen.filter((act) => act.act === 'signal' && act.to === 'group')).toEqual([])
@@ -214,7 +214,7 @@ test('without a leader, asks each of them once', async () => {
   const second = startProgram('processes/counting-signals.js')
   await Promise.all([first.printed(/ready/), second.printed(/ready/)])
   const known = [identityOf(first.pid), identityOf(second.pid)]
-  const seen = toldActs()
+  const seen = collectActs()
   const stopping = stopTree({
     mark: { namespace: newRunId(null), files: [], known },
     leader: null,
@@ -236,7 +236,7 @@ test('sends no signal to who is spared, though it is known', async () => {
   const program = startProgram('processes/counting-signals.js')
   await program.printed(/ready/)
   const identity = identityOf(program.pid)
-  const seen = toldActs()
+  const seen = collectActs()
   const mark = { namespace: newRunId(null), files: [], known: [identity] }
   const stopped = await stopTree({ mark, leader: null, spared: [identity], stopSignal: 'SIGTERM', graceMs: LONG_MS })
   expect(stopped).toEqual({ signals: [], forced: false, left: [] })
