@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeRunners, shareSuite, statusesOf } from '../contract/run-suite.js'
+import { unshare } from '../programs/unshare.js'
 
 /** A daemon that publishes, a started runtime, and a test between whose start and end the clock on the wall jumps. */
 const body = (jump: string) => `
@@ -37,7 +38,7 @@ describeRunners('a clock that', (runner) => {
 
   // What the kernel tells of start times is relative to this clock.
   const shifted = shareSuite(runner, () => ({
-    wrapper: ['unshare', '--time', '--boottime', '1000000', '--monotonic', '1000000', '--fork', '--kill-child'],
+    wrapper: unshare('--time', '--boottime', '1000000', '--monotonic', '1000000', '--fork', '--kill-child'),
     files: { shifted: body('') },
   }))
 
@@ -51,8 +52,8 @@ describeRunners('a clock that', (runner) => {
   const apart = shareSuite(runner, () => ({
     files: {
       apart: `
-        const inTime = ['unshare', ['--time', '--boottime', '1000000', '--fork', '--kill-child', 'node', ...command('obeying')]]
-        test('has a daemon with another clock', async () => { await custody.exec(...inTime) })`,
+        const [unshare, ...flags] = ${JSON.stringify(unshare('--time', '--boottime', '1000000', '--fork', '--kill-child'))}
+        test('has a daemon with another clock', async () => { await custody.exec(unshare, [...flags, 'node', ...command('obeying')]) })`,
     },
   }))
 

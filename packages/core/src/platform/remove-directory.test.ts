@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { bundleScript } from '../../../../test/programs/bundle-script.js'
+import { unshare } from '../../../../test/programs/unshare.js'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { removeDirectory } from './remove-directory.js'
 
@@ -33,8 +34,8 @@ test.each([
     // What only begins with the same letters has nothing mounted in it.
     const other = removeDirectory(process.cwd() + '/owner')
     console.log(JSON.stringify({ mount, other, left: ['theirs/file', 'own', 'owner'].map((path) => existsSync(path)) }))`
-  const asRoot = process.geteuid?.() === 0 ? [] : ['--map-root-user']
-  const output = execFileSync('unshare', [...asRoot, '--mount', process.execPath, '--input-type=module'], {
+  const [file, ...args] = unshare('--mount')
+  const output = execFileSync(file, [...args, process.execPath, '--input-type=module'], {
     encoding: 'utf8',
     input: bundleScript(script, fileURLToPath(new URL('.', import.meta.url))),
   })

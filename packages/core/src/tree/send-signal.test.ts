@@ -4,6 +4,7 @@ import type { Identity } from '@custody/runtime'
 import { ownIdentity, runtimePlatform } from '@custody/runtime/internals'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { bundleScript } from '../../../../test/programs/bundle-script.js'
+import { unsharePids } from '../../../../test/programs/unshare.js'
 import { startProgram } from '../../../../test/runtime/start-program.js'
 import { collectActs } from '../../../../test/witness/collect-acts.js'
 import { type SignalTarget, sendSignal } from './send-signal.js'
@@ -55,11 +56,9 @@ function inPidNamespace(script: string): unknown {
       }
     }`
   const program = bundleScript(`${preamble}\n${script}`, fileURLToPath(new URL('.', import.meta.url)))
-  const asRoot = process.geteuid?.() === 0 ? [] : ['--map-root-user']
-  const unshare = [...asRoot, '--pid', '--fork', '--kill-child', '--mount-proc']
   // The first process there is a shell: the script has both that and itself to leave alone.
-  const node = ['/bin/sh', '-c', '"$@"; exit $?', 'sh', process.execPath, '--input-type=module']
-  const output = execFileSync('unshare', [...unshare, ...node], {
+  const [file, ...args] = unsharePids()
+  const output = execFileSync(file, [...args, process.execPath, '--input-type=module'], {
     encoding: 'utf8',
     input: program,
     timeout: 30_000,

@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { bundleScript } from '../../../../../test/programs/bundle-script.js'
+import { unsharePids } from '../../../../../test/programs/unshare.js'
 import { startProgram } from '../../../../../test/runtime/start-program.js'
 import { linuxNative } from './linux-native.js'
 import { loadKoffi } from './load-koffi.js'
@@ -119,7 +120,6 @@ test('reaches a group whose leader has been reaped', () => {
 })
 
 test('leaves a number alone that another process has by now', () => {
-  const asRoot = process.geteuid?.() === 0 ? [] : ['--map-root-user']
   const result = inOwnProcess(
     `
     import { writeFileSync } from 'node:fs'
@@ -135,7 +135,7 @@ test('leaves a number alone that another process has by now', () => {
     stranger.child.kill('SIGKILL')
     const [, endedBy] = await stranger.exited
     console.log(JSON.stringify({ answers, isSame, isThere, endedBy }))`,
-    ...['unshare', ...asRoot, '--pid', '--fork', '--kill-child', '--mount-proc', '/bin/sh', '-c', '"$@"; exit $?', 'sh'],
+    ...unsharePids(),
   ) as { answers: unknown[] }
   expect(result).toMatchObject({ isSame: true, isThere: true, endedBy: 'SIGKILL' })
   expect(result.answers).not.toContain(true)
