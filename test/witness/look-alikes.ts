@@ -115,6 +115,7 @@ function look(pid: number): { state: string | null; start: string | null } {
 /** What every act must have, whatever it is. */
 function complaintsOfAct(act: ToldAct): string[] {
   const isProven = typeof act.proof === 'string' && act.proof !== ''
-  const isOfOne = act.pid === null ? act.act === 'shutdown request' : Number.isSafeInteger(act.pid) && act.pid > 1
+  // A request goes to a socket: the number is what a runtime of another pid namespace says of itself.
+  const isOfOne = act.act === 'shutdown request' || (Number.isSafeInteger(act.pid) && act.pid > 1)
   return isProven && isOfOne ? [] : [`An act without a proof, or at nobody: ${JSON.stringify(act)}`]
 }

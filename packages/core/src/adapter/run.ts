@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { CustodyError, NAMESPACE_VARIABLE, ownIdentity, tellThreadsOfDebugger } from '@custody/runtime/internals'
+import { CustodyError, isNamespaceId, NAMESPACE_VARIABLE, ownIdentity, tellThreadsOfDebugger } from '@custody/runtime/internals'
 import { shareBaseline } from '../leaks/shared-baseline.js'
 import { newRunId } from '../namespace/namespace-id.js'
 import { removeDirectory } from '../platform/index.js'
@@ -63,10 +63,11 @@ export async function openRun(options: unknown, root: string): Promise<Run> {
   const mostLevel = readMostLevel(process.env['CUSTODY_LEVEL'])
   const directories = await makeRunDirectories()
   const { directory, storage } = directories
-  const outer = process.env[NAMESPACE_VARIABLE]?.split(':')[0] || null
+  const [outer] = process.env[NAMESPACE_VARIABLE]?.split(':') ?? []
   const runner = ownIdentity()
   const handle: RunHandle = {
-    id: newRunId(outer),
+    // What is no namespace is nobody's to be in.
+    id: newRunId(isNamespaceId(outer) ? outer : null),
     directory,
     storage,
     runner,

@@ -7,7 +7,7 @@ import { ownIdentity, seeStart } from '@custody/runtime/internals'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../../../../test/runtime/temporary-directory.js'
 import { sweepDeadRuns } from './dead-runs.js'
-import { writeRunRecord } from './run-record.js'
+import { type RunRecord, readRunRecord, writeRunRecord } from './run-record.js'
 
 /** A process that has ended. */
 async function ended(): Promise<Identity> {
@@ -35,6 +35,27 @@ test('says nothing of a killed run that has left nothing alive, and removes its 
   const { base, directory } = await killedRun()
   expect(await sweepDeadRuns(base, '/project')).toEqual([])
   expect(existsSync(directory)).toBe(false)
+})
+
+test.each(['..', '../live', 'run/../live'])(
+  'removes no other directory that the record of a killed run names: %s',
+  async (storage) => {
+    const { base, directory } = await killedRun()
+    const live = join(base, 'live')
+    mkdirSync(live)
+    const record = readRunRecord(directory) as RunRecord
+    writeRunRecord(live, { ...record, runner: ownIdentity() })
+    writeRunRecord(directory, { ...record, storage: storage === '../live' ? live : `${directory}/${storage}` })
+    expect(await sweepDeadRuns(base, '/project')).toEqual([])
+    expect([existsSync(directory), existsSync(live)]).toEqual([false, true])
+  },
+)
+
+test('says nothing of a directory whose record is none', async () => {
+  const { base, directory } = await killedRun()
+  writeFileSync(join(directory, 'run.json'), '')
+  expect(await sweepDeadRuns(base, '/project')).toEqual([])
+  expect(existsSync(directory)).toBe(true)
 })
 
 test('says how many processes of a killed run were ended', async () => {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { hasEnded, ownIdentity, temporaryBaseDirectory } from '@custody/runtime/internals'
 import { removeDirectory } from '../platform/index.js'
 import { type RunRecord, readRunRecord } from './run-record.js'
@@ -33,13 +33,18 @@ export async function sweepDeadRuns(base: string, root: string): Promise<string[
 async function sweepDeadRun(directory: string, run: RunRecord): Promise<string[]> {
   const left = isOfThisBoot(run) ? await sweepLeft(directory, run) : 0
   const told = tell(run, endedAfter(directory), left)
-  // What a file says is removed only where a run of ours can have put it.
-  const isOurs = [dirname(directory), temporaryBaseDirectory()].includes(dirname(run.storage))
-  for (const path of isOurs ? [run.storage, directory] : [directory]) {
+  for (const path of isStorageOf(directory, run.storage) ? [run.storage, directory] : [directory]) {
     const mount = removeDirectory(path)
     if (mount !== null) throw new Error(`something is mounted at ${mount}`)
   }
   return told
+}
+
+/** What a file says is removed only where a run of ours can have put it, and where no other run is. */
+function isStorageOf(directory: string, storage: string): boolean {
+  if (storage === directory) return true
+  const isPlaced = [dirname(directory), temporaryBaseDirectory()].includes(dirname(storage)) && resolve(storage) === storage
+  return isPlaced && readRunRecord(storage) === null
 }
 
 async function sweepLeft(directory: string, run: RunRecord): Promise<number> {

@@ -1,5 +1,6 @@
-import { join } from 'node:path'
-import { readText, writeText } from '@custody/runtime/internals'
+import { dirname, join, resolve } from 'node:path'
+import { parseJson, readText, writeText } from '@custody/runtime/internals'
+import type { RunRecord } from './run-record.js'
 
 const FILE = 'last-paths.json'
 
@@ -8,10 +9,16 @@ export function writeLastPaths(runDirectory: string, paths: readonly string[]): 
   writeText(join(runDirectory, FILE), JSON.stringify(paths))
 }
 
-/** Empty when there are none, as of a runner that was killed: then the next run tells what was ended, and removes all. */
-export function readLastPaths(runDirectory: string): readonly string[] {
+/**
+ * Those of them that are the run's own. Empty when there are none, as of a runner that was killed: then the next run tells what was ended,
+ * and removes all.
+ */
+export function readLastPaths(runDirectory: string, { storage }: Pick<RunRecord, 'storage'>): readonly string[] {
+  const isOwn = (path: unknown) =>
+    typeof path === 'string' && resolve(path) === path && (path === storage || [path, dirname(path)].includes(runDirectory))
   try {
-    return JSON.parse(readText(join(runDirectory, FILE))) as string[]
+    const paths = parseJson(readText(join(runDirectory, FILE)))
+    return Array.isArray(paths) ? paths.filter(isOwn) : []
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error

@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
 import { clock, Deadline, hasEnded, ownIdentity, seeStart } from '@custody/runtime/internals'
-import type { NamespaceId } from '../namespace/namespace-id.js'
 import { type ControlGroups, currentNative, type HeldProcess, platform, spawnStyle } from '../platform/index.js'
 import { type Birthmark, birthmarkOf } from '../tree/birthmark.js'
 import { type FileId, fileIdOf } from '../tree/file-id.js'
@@ -12,6 +10,7 @@ import { findHeadGroups, findHeads } from '../tree/find-heads.js'
 import { sendSignal } from '../tree/send-signal.js'
 import { EMPTY_LOOKS, type Leader, stopTree } from '../tree/stop-tree.js'
 import type { SignalProof } from '../witness/witness.js'
+import { logPathsOf } from './log-paths.js'
 import { noteChild } from './orphans.js'
 import type { Ended, ExitStatus, Spawned, SpawnRequest } from './protocol.js'
 
@@ -29,6 +28,7 @@ export class ManagedProcess implements Leader {
   #isAskedToStop = false
   readonly #child: ChildProcess
   readonly #group: string | undefined
+  #logHolds: readonly number[]
   #stopping: Promise<Ended> | null = null
   /** When it must have obeyed at the latest. */
   #obeyBy = Deadline.after(Infinity)
@@ -40,10 +40,12 @@ export class ManagedProcess implements Leader {
       files,
       group,
       held,
+      logHolds,
       spawned,
     }: Pick<ManagedProcess, 'files' | 'held' | 'spawned'> & {
       readonly child: ChildProcess
       readonly group: string | undefined
+      readonly logHolds: readonly number[]
     },
   ) {
     this.request = request
@@ -52,6 +54,7 @@ export class ManagedProcess implements Leader {
     this.held = held
     this.#child = child
     this.#group = group
+    this.#logHolds = logHolds
     this.exited = new Promise((resolve) => {
       // Not 'close': a helper that holds an inherited pipe would hold it for ever.
       child.once('exit', (code, signal) => {
@@ -70,7 +73,11 @@ export class ManagedProcess implements Leader {
     mkdirSync(logDirectory, { recursive: true, mode: 0o700 })
     const { err, out: both } = logPathsOf(request.id, logDirectory)
     const logs = { stdout: both, stderr: request.areStreamsApart ? err : both }
-    const descriptors = [...new Set([logs.stdout, logs.stderr])].map((path) => openSync(path, 'a', 0o600))
+    const paths = [...new Set([logs.stdout, logs.stderr])]
+    // New ones, and no links: whoever writes to them was given them.
+    const descriptors = paths.map((path) => openSync(path, 'ax', 0o600))
+    // As long as they are held their numbers are nobody else's, whoever removes them.
+    const logHolds = paths.map((path) => openSync(path, 'r'))
     try {
       const [out, err = out] = descriptors as [number, number?]
       const [file, ...args] = request.argv
@@ -93,7 +100,11 @@ export class ManagedProcess implements Leader {
       const pid = child.pid as number
       const { boot, pidns, timens } = ownIdentity()
       const identity: Identity = { pid, start: seeStart(pid), boot, pidns, timens }
-      return new ManagedProcess(request, { child, held, group, spawned: { identity, logs }, files: descriptors.map(fileIdOf) })
+      const files = descriptors.map(fileIdOf)
+      return new ManagedProcess(request, { child, held, group, logHolds, spawned: { identity, logs }, files })
+    } catch (error) {
+      for (const descriptor of logHolds) closeSync(descriptor)
+      throw error
     } finally {
       for (const descriptor of descriptors) closeSync(descriptor)
     }
@@ -185,6 +196,8 @@ export class ManagedProcess implements Leader {
       // Its parent is this process: the status comes as soon as it has been reaped.
       await this.exited
       this.held?.release()
+      for (const descriptor of this.#logHolds) closeSync(descriptor)
+      this.#logHolds = []
     }
     const identity = this.#daemon ?? this.identity
     const exit = this.#daemon === null ? this.exit : unknownStatus
@@ -193,11 +206,6 @@ export class ManagedProcess implements Leader {
       tookMs: Math.round(clock.now() - begun),
     }
   }
-}
-
-/** Where a runtime's output goes: all of it to the first, unless what it says to its standard error is to be apart. */
-export function logPathsOf(id: NamespaceId, logDirectory: string): { readonly out: string; readonly err: string } {
-  return { out: join(logDirectory, `${id}.log`), err: join(logDirectory, `${id}.err.log`) }
 }
 
 /** The exit of a process that is nobody's child here. */

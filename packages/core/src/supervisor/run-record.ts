@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
-import { readText, writeText } from '@custody/runtime/internals'
+import { isObject, parseJson, readText, writeText } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
 import type { Allowance } from '../options/options.js'
 import type { Level } from './means.js'
@@ -35,10 +35,11 @@ export function writeRunRecord(runDirectory: string, record: RunRecord): void {
   renameSync(draft, join(runDirectory, 'run.json'))
 }
 
-/** Null when the directory is no run's, or was made a moment ago. */
+/** Null when the directory is no run's, or was made a moment ago, or what stands there is no record: then nothing is known of it. */
 export function readRunRecord(runDirectory: string): RunRecord | null {
   try {
-    return JSON.parse(readText(join(runDirectory, 'run.json'))) as RunRecord
+    const record = parseJson(readText(join(runDirectory, 'run.json')))
+    return isObject(record) ? (record as unknown as RunRecord) : null
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return null

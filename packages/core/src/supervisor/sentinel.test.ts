@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Identity } from '@custody/runtime'
@@ -115,20 +115,24 @@ test('a sweep ends what the journal names and what carries the mark of the run, 
   const runDirectory = temporaryDirectory()
   const run = newRecord()
   const other = newRunId(null)
-  const log = join(runDirectory, 'log')
+  const entry = { id: `${run.id}.f1.r1`, name: 'known', files: [] }
+  mkdirSync(join(runDirectory, 'log'))
+  const log = join(runDirectory, 'log', `${entry.id}.log`)
+  const removed = join(runDirectory, 'removed')
   const known = startProgram('processes/waiting.js')
   const marked = startProgram('processes/waiting.js', { env: { CUSTODY_NAMESPACE: `${run.id}.f1:/run/x` } })
   const writing = startProgram('processes/waiting.js', { before: `exec 9>>${log}` })
   const stranger = startProgram('processes/counting-signals.js', { env: { CUSTODY_NAMESPACE: `${other}:/run/x` } })
   const reused = startProgram('processes/counting-signals.js')
-  await Promise.all([known, marked, writing, stranger, reused].map((each) => each.printed(/ready/)))
-  const entry = { id: `${run.id}.f1.r1`, name: 'known', files: [] }
-  writeJournal(runDirectory, { ...entry, identity: identityOf(known.pid), files: [fileIdOf(log)] })
+  // Of a log whose name has gone the number may be another's: this one stands for it.
+  const unsure = startProgram('processes/counting-signals.js', { before: `exec 9>>${removed}` })
+  await Promise.all([known, marked, writing, stranger, reused, unsure].map((each) => each.printed(/ready/)))
+  writeJournal(runDirectory, { ...entry, identity: identityOf(known.pid), files: [fileIdOf(log), fileIdOf(removed)] })
   writeJournal(runDirectory, { ...entry, identity: { ...identityOf(reused.pid), start: '1' } })
   writeJournal(runDirectory, { ...entry, identity: { ...identityOf(reused.pid), start: null } })
   expect(await sweepRun(runDirectory, run, [], 20_000)).toEqual({ signals: ['SIGTERM'], forced: false, left: [] })
   for (const each of [known, marked, writing]) expect(await each.exited).toEqual({ code: null, signal: 'SIGTERM' })
-  for (const each of [stranger, reused]) expect(isAlive(identityOf(each.pid)) && each.output).toBe('ready\n')
+  for (const each of [stranger, reused, unsure]) expect(isAlive(identityOf(each.pid)) && each.output).toBe('ready\n')
 })
 
 test('a sweep may run several times at once', async () => {

@@ -63,7 +63,7 @@ export async function serve(runDirectory: string, run: RunRecord, lastGraceMs: n
       protocol.close()
       // The peers read the last words in a turn of their own. It leaves also when nothing can be written.
       setImmediate(() => process.exit(isComplete ? 0 : 1))
-      const paths = lastPaths.length > 0 ? lastPaths : readLastPaths(runDirectory)
+      const paths = lastPaths.length > 0 ? lastPaths : readLastPaths(runDirectory, run)
       if (paths.length === 0) recordEnded(runDirectory, [...ended, ...swept])
       if (!isComplete) return
       for (const path of paths) removeDirectory(path)

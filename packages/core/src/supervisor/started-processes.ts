@@ -1,15 +1,14 @@
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Identity } from '@custody/runtime'
+import { hasCode } from '@custody/runtime/internals'
 import type { NamespaceId } from '../namespace/namespace-id.js'
+import type { FileId } from '../tree/file-id.js'
 import { cutLog } from './cut-log.js'
 import { writeEnded, writeJournal } from './journal.js'
-import { logPathsOf, ManagedProcess, unknownStatus } from './managed-process.js'
+import { logDirectoryOf, logPathsOf } from './log-paths.js'
+import { ManagedProcess, unknownStatus } from './managed-process.js'
 import type { Means } from './means.js'
 import type { Ended, ExitNotice, SpawnRequest, StreamNotice } from './protocol.js'
-
-/** Where the output of all goes, in the directory of the run. */
-const LOGS = 'log'
 
 export interface StartedProcessesOptions {
   readonly runDirectory: string
@@ -53,7 +52,7 @@ export class StartedProcesses {
   async start(request: SpawnRequest): Promise<ManagedProcess> {
     const { means, onExit, onGone, onStreamed, runDirectory } = this.#options
     const { daemonizes: isDaemon = false, id, name } = request
-    const started = await ManagedProcess.start(request, join(runDirectory, LOGS), means().groups)
+    const started = await ManagedProcess.start(request, logDirectoryOf(runDirectory), means().groups)
     const { files, identity, spawned } = started
     this.#processes.set(id, started)
     try {
@@ -98,7 +97,7 @@ export class StartedProcesses {
     const ended = ids.filter((id) => this.#ended.has(id) && !streamed.has(id))
     if (ended.length === 0) return
     writeEnded(runDirectory, ended)
-    for (const path of ended.flatMap((id) => Object.values(logPathsOf(id, join(runDirectory, LOGS)))))
+    for (const path of ended.flatMap((id) => Object.values(logPathsOf(id, logDirectoryOf(runDirectory)))))
       rmSync(path, { force: true })
   }
 
@@ -110,8 +109,8 @@ export class StartedProcesses {
   }
 
   cutLogs(): void {
-    for (const { spawned } of this.#processes.values()) {
-      for (const path of new Set([spawned.logs.stdout, spawned.logs.stderr])) cutLog(path)
+    for (const { files, spawned } of this.#processes.values()) {
+      for (const path of new Set([spawned.logs.stdout, spawned.logs.stderr])) cutIfThere(path, files)
     }
   }
 
@@ -142,5 +141,14 @@ export class StartedProcesses {
     this.#lost.add(id)
     this.#options.onGone(id)
     this.#options.onExit({ id, isDaemon: true, exit: unknownStatus, expected })
+  }
+}
+
+/** Somebody may have removed it, or put something else in its place: that is no reason not to look at the others. */
+function cutIfThere(path: string, files: readonly FileId[]): void {
+  try {
+    cutLog(path, files)
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT', 'ELOOP', 'ENXIO', 'EISDIR')) throw error
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Identity } from '@custody/runtime'
@@ -76,6 +76,31 @@ test('starts a process and has it in the journal before anybody is told', async 
   expect(isAlive(identity)).toBe(true)
   expect(readJournal(runDirectory)).toMatchObject([{ id: asked.id, name: asked.name, identity, files: [{}] }])
   expect(existsSync(logs.stdout)).toBe(true)
+})
+
+test('makes no log through what somebody has put at its place', async () => {
+  const { request, runDirectory, runId, supervisor } = newSupervisor()
+  const asked = request(newFileId(runId))
+  const theirs = join(runDirectory, 'theirs')
+  writeFileSync(theirs, 'theirs')
+  mkdirSync(join(runDirectory, 'log'))
+  symlinkSync(theirs, join(runDirectory, 'log', `${asked.id}.log`))
+  await expect(supervisor.spawn(attachWorker(supervisor, asked.scope), asked)).rejects.toMatchObject({ code: 'EEXIST' })
+  expect(readFileSync(theirs, 'utf8')).toBe('theirs')
+})
+
+test('has nobody get the number of a log that was removed while its runtime runs', async () => {
+  const { request, runDirectory, runId, supervisor } = newSupervisor()
+  // It writes nowhere by the time that its log goes.
+  const asked = request(newFileId(runId), { argv: ['sh', '-c', 'exec sleep 100 >/dev/null 2>&1 9>&-'] })
+  const { logs } = await supervisor.spawn(attachWorker(supervisor, asked.scope), asked)
+  const { ino } = statSync(logs.stdout)
+  rmSync(logs.stdout)
+  const numbers = Array.from({ length: 1_000 }, (_, at) => {
+    writeFileSync(join(runDirectory, `other-${at}`), '')
+    return statSync(join(runDirectory, `other-${at}`)).ino
+  })
+  expect(numbers).not.toContain(ino)
 })
 
 test('passes on why a process could not be started, and has it in no journal', async () => {

@@ -6,6 +6,7 @@ import { findBornHere } from '../tree/find-born-here.js'
 import { type Stopped, stopTree } from '../tree/stop-tree.js'
 import { exemptAmong, exemptScopes, readExemptions } from './exemptions.js'
 import { readJournal } from './journal.js'
+import { isStillLogOf } from './log-paths.js'
 import type { RunRecord } from './run-record.js'
 
 /**
@@ -48,9 +49,10 @@ function markOf(runDirectory: string, run: RunRecord, spared: readonly Identity[
   const exemptions = readExemptions(runDirectory)
   const known = journal.map(({ identity }) => identity).filter(({ start }) => start !== null)
   const group = groupOf(run)
+  const files = journal.flatMap(({ files, id }) => files.filter((file) => isStillLogOf(id, file, runDirectory)))
   const mark: Birthmark = {
     // Where nothing is looked for, only what was started as a runtime is ended.
-    ...{ namespace: run.isSwept ? run.id : null, files: journal.flatMap(({ files }) => files), known, ...sinceOf(run.runner) },
+    ...{ namespace: run.isSwept ? run.id : null, files, known, ...sinceOf(run.runner) },
     ...{ except: exemptScopes(exemptions), ...(group !== null && { group }) },
   }
   // One that was started as a runtime is no helper.

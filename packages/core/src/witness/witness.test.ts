@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ownIdentity } from '@custody/runtime/internals'
@@ -28,13 +29,26 @@ test('adds a line to the file that the environment names, with who acts', () => 
   ])
 })
 
-test('says that it could not write, and keeps nobody from acting', () => {
-  const file = join(temporaryDirectory(), 'missing/acts.jsonl')
+test.each<[string, (directory: string) => string, string]>([
+  ['is in no directory', (directory) => join(directory, 'missing/acts.jsonl'), 'ENOENT'],
+  ['is a directory', (directory) => directory, 'EISDIR'],
+  [
+    'is a FIFO that nobody reads',
+    (directory) => {
+      execFileSync('mkfifo', [join(directory, 'fifo')])
+      return join(directory, 'fifo')
+    },
+    'ENXIO',
+  ],
+  ['is a device', () => '/dev/null', 'it is no regular file'],
+  ['is named from nowhere', () => 'acts.jsonl', 'its path is not absolute'],
+])('says that it could not write where the file %s, and keeps nobody from acting', (_, place, reason) => {
+  const file = place(temporaryDirectory())
   nameFile(file)
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   onTestFinished(() => write.mockRestore())
   tellWitnesses(act)
-  expect(write).toHaveBeenCalledWith(expect.stringContaining(`Custody could not write to CUSTODY_WITNESS ${file}: ENOENT`))
+  expect(write).toHaveBeenCalledWith(expect.stringContaining(`Custody could not write to CUSTODY_WITNESS ${file}: ${reason}`))
 })
 
 function nameFile(file: string): void {

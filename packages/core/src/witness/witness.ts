@@ -1,4 +1,5 @@
-import { appendFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
 import { ownIdentity } from '@custody/runtime/internals'
 
 /**
@@ -70,11 +71,22 @@ export function tellWitnesses(act: Act): void {
 }
 
 /** One write with O_APPEND: lines of several processes do not mix. */
-function addLine(file: string, line: object): void {
+function addLine(path: string, line: object): void {
   try {
-    appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
+    // The supervisor is in another directory.
+    if (!isAbsolute(path)) throw new Error('its path is not absolute')
+    const file = openSync(path, APPENDING, 0o600)
+    try {
+      if (!fstatSync(file).isFile()) throw new Error('it is no regular file')
+      writeSync(file, `${JSON.stringify(line)}\n`)
+    } finally {
+      closeSync(file)
+    }
   } catch (error) {
     // A full disk must not keep a process alive that is to be ended.
-    process.stderr.write(`Custody could not write to ${WITNESS_VARIABLE} ${file}: ${(error as Error).message}\n`)
+    process.stderr.write(`Custody could not write to ${WITNESS_VARIABLE} ${path}: ${(error as Error).message}\n`)
   }
 }
+
+/** It does not wait for who reads a FIFO. Windows has no such flag. */
+const APPENDING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0)
