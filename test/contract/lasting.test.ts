@@ -49,7 +49,7 @@ describeRunners('a run that is paused, as by a debugger,', (runner) => {
 })
 
 /** `npm run soak` has 500. */
-const RUNS = Number(process.env['CUSTODY_SOAK_RUNS'] ?? 20)
+const RUNS = Number(process.env['CUSTODY_SOAK_RUNS'] ?? 10)
 
 // B87
 describeRunners(`${RUNS} runs, one after the other,`, (runner) => {
