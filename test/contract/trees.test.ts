@@ -58,11 +58,14 @@ describe.each(runners.filter((runner) => runner === 'vitest'))('%s', (runner) =>
       files: {
         kinds: `
           ${trees}
-          for (const kind of ${JSON.stringify(Object.keys(kinds))})
-            test(kind, async () => stopped(kind, await tree(kind, kind === 'staying' ? { ready: { log: 'stays' } } : {})))
+          for (const [kind, { forced }] of Object.entries(${JSON.stringify(kinds)})) test(kind, async () => {
+            // Who obeys has time to, on a busy machine too.
+            const graceMs = forced ? 1_000 : 20_000
+            await stopped(kind, await tree(kind, { graceMs, ...(kind === 'staying' && { ready: { log: 'stays' } }) }))
+          })
           test('forking-on-term', async () => stopped('forking-on-term', await tree('forking-on-term')))
           test('loses its master', async () => {
-            const runtime = await tree('preforking', { name: 'orphaned', onExit: 'ignore' })
+            const runtime = await tree('preforking', { name: 'orphaned', onExit: 'ignore', graceMs: 20_000 })
             process.kill(runtime.pid, 'SIGKILL')
             await runtime.exited
             expect(aliveOf('orphaned')).toBe(4)
