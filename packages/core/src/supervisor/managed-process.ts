@@ -91,7 +91,8 @@ export class ManagedProcess implements Leader {
         stdio: ['ignore', out, err, ...markDescriptors(out)],
       })
       noteChild(child)
-      // At once: nobody has reaped it yet.
+      // At once: nobody has reaped it yet, and it has hardly had the time to exit.
+      const start = child.pid === undefined ? null : seeStart(child.pid)
       const held = child.pid === undefined ? null : (currentNative()?.hold(child.pid) ?? null)
       await new Promise<void>((resolve, reject) => {
         child.once('spawn', resolve)
@@ -99,7 +100,7 @@ export class ManagedProcess implements Leader {
       })
       const pid = child.pid as number
       const { boot, pidns, timens } = ownIdentity()
-      const identity: Identity = { pid, start: seeStart(pid), boot, pidns, timens }
+      const identity: Identity = { pid, start, boot, pidns, timens }
       const files = descriptors.map(fileIdOf)
       return new ManagedProcess(request, { child, held, group, logHolds, spawned: { identity, logs }, files })
     } catch (error) {

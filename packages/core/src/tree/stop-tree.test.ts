@@ -121,6 +121,16 @@ test('sends nothing to a child that the system does not show when it has been re
   expect(seen).toEqual([])
 })
 
+test('ends what a first process has left behind of which nobody saw the start', async () => {
+  const { exited, leader, options, printed } = await startTree('leaving-a-daemon.js', 'silent', 'obeying-slowly.js')
+  const daemon = identityOf(Number((await printed(/left (\d+)/))[1]))
+  expect(await exited).toEqual({ code: 0, signal: null })
+  const unseen = { ...leader, identity: { ...leader.identity, start: null } }
+  const mark = { ...options.mark, known: [daemon] }
+  expect(await stopTree({ ...options, mark, leader: unseen })).toMatchObject({ signals: ['SIGTERM'], left: [] })
+  expect(isAlive(daemon)).toBe(false)
+})
+
 test('uses the stop signal that it is given', async () => {
   const { exited, options, printed } = await startTree('waiting.js')
   await printed(/ready/)

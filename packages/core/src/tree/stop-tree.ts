@@ -74,7 +74,8 @@ export async function stopTree(options: StopOptions): Promise<Stopped> {
 
 async function stop(options: StopOptions, events: ExitEvents): Promise<Stopped> {
   const { graceMs, leader, mark, obeyBy, spared, stopSignal } = options
-  if (leader !== null && leader.identity.start === null) return stopUnseen(leader, options, FORCE_MS)
+  // One that has been reaped may have left a daemon before anybody could see when it had started.
+  if (leader !== null && leader.identity.start === null && leader.isUnreaped()) return stopUnseen(leader, options, FORCE_MS)
   const signals: NodeJS.Signals[] = []
   let known: readonly Identity[] = mark.known
   const proofs = new Map<string, SignalProof>()
