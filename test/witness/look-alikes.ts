@@ -13,7 +13,7 @@ import type { Act } from '../../packages/core/src/witness/witness.js'
 interface LookAlike {
   readonly name: string
   readonly child: ChildProcess
-  /** Until it has started, and then what it has printed. */
+  /** What it has printed since it was ready. */
   printed: string
 }
 

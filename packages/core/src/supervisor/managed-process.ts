@@ -74,11 +74,15 @@ export class ManagedProcess implements Leader {
     const { err, out: both } = logPathsOf(request.id, logDirectory)
     const logs = { stdout: both, stderr: request.areStreamsApart ? err : both }
     const paths = [...new Set([logs.stdout, logs.stderr])]
-    // New ones, and no links: whoever writes to them was given them.
-    const descriptors = paths.map((path) => openSync(path, 'ax', 0o600))
-    // As long as they are held their numbers are nobody else's, whoever removes them.
-    const logHolds = paths.map((path) => openSync(path, 'r'))
+    const descriptors: number[] = []
+    const logHolds: number[] = []
     try {
+      for (const path of paths) {
+        // New ones, and no links: whoever writes to them was given them.
+        descriptors.push(openSync(path, 'ax', 0o600))
+        // As long as they are held their numbers are nobody else's, whoever removes them.
+        logHolds.push(openSync(path, 'r'))
+      }
       const [out, err = out] = descriptors as [number, number?]
       const [file, ...args] = request.argv
       const group = groups?.enter(request.id) ?? undefined
