@@ -1,11 +1,18 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { gone, isAlive } from '../contract/alive.js'
 import { identify, type Keepers, readKeepers } from '../contract/keepers.js'
 import { type Noted, noteProcess, readNoted, until } from '../contract/noted.js'
-import { describeRunners, type RunnerName, type RunningSuite, type SuiteResult, shareSuite } from '../contract/run-suite.js'
+import {
+  describeRunners,
+  type RunnerName,
+  type RunningSuite,
+  runInProject,
+  type SuiteResult,
+  shareSuite,
+} from '../contract/run-suite.js'
 
 /** How long a pause lasts, in milliseconds: longer than every limit that a teardown has by default. */
 const PAUSE_MS = Number(process.env['CUSTODY_TEST_PAUSE_MS'] || 30_000)
@@ -158,5 +165,14 @@ describeRunners('a supervisor that hangs for ever when all that is left to it is
     await Promise.all([keepers.supervisor, keepers.sentinel, ...readNoted(directory)].map(gone))
     // Not only after the two minutes that the end of a run may take.
     expect(performance.now() - begunMs).toBeLessThan(90_000)
+  })
+
+  test('has left the files of the run to its sentinel, and the next run removes them', async () => {
+    const own = join(suite().base, `custody-${process.getuid?.()}`)
+    const runs = () => readdirSync(own).filter((name) => existsSync(join(own, name, 'run.json')))
+    expect(runs()).toHaveLength(1)
+    const { exitCode, output } = await runInProject(runner, suite(), [])
+    expect(exitCode, output).toBe(0)
+    expect(runs()).toEqual([])
   })
 })
